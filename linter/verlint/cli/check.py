@@ -1,0 +1,335 @@
+"""`verlint check`: load the files, run the engine, print the report, choose the exit code."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TextIO
+
+from verlint.cli.main import FAILED, FOUND, OK, drop_output
+from verlint.files.kinds import Kind
+from verlint.files.loading import Loading, load, load_specs_of, load_text
+from verlint.finding import Finding, Verdict
+from verlint.report import FORMATS
+from verlint.result import Loaded, Report, Unreadable
+from verlint.settings import FAIL_ON, Settings, SettingsError, fail_on_level, read_settings, read_settings_file
+
+FORMAT_VARIABLE = "VERLINT_OUTPUT_FORMAT"
+DEFAULT_WIDTH = 100
+
+
+class UsageError(Exception):
+    """A call that cannot be carried out; the text is for the user."""
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the verb to the parser of `verlint`."""
+    parser = subparsers.add_parser(
+        "check",
+        help="find what is wrong in launchers and experiment specs",
+        usage="verlint check [options] [PATH ...]",
+        description="Find what is wrong in launchers and experiment specs. Nothing of what is checked is ever run.",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "paths", nargs="*", metavar="PATH", help="files or folders (default: .); - reads standard input"
+    )
+
+    choice = parser.add_argument_group("rules")
+    choice.add_argument(
+        "--select",
+        action="append",
+        metavar="RULES",
+        help="only these rules: codes, prefixes (VL4) or names, with commas",
+    )
+    choice.add_argument("--extend-select", action="append", metavar="RULES", help="these rules as well")
+    choice.add_argument("--ignore", action="append", metavar="RULES", help="all but these rules")
+    choice.add_argument("--verl", metavar="VERSION|PATH", help="VeRL version, or checkout, that the launchers are for")
+    choice.add_argument(
+        "--strict", action="store_true", default=None, help="findings that need verification fail the run too"
+    )
+    choice.add_argument(
+        "--ready", action="store_true", default=None, help="the experiment is to start now: nothing may be left open"
+    )
+
+    files = parser.add_argument_group("files")
+    files.add_argument(
+        "--exclude", action="append", metavar="GLOB", help="leave out paths (relative to the settings file)"
+    )
+    files.add_argument("--force-exclude", action="store_true", help="leave out excluded paths even if they are named")
+    files.add_argument(
+        "--stdin-filename", metavar="FILE", default="", help="the name that standard input is taken to have"
+    )
+    files.add_argument(
+        "--scope",
+        choices=("all", "touched"),
+        default="all",
+        help="touched: load the experiments around the named files, report only what touches those files",
+    )
+    files.add_argument(
+        "--show-files",
+        action="store_true",
+        default=None,
+        help="print every file with why it is checked or not, and stop",
+    )
+    files.add_argument("--require-files", action="store_true", help="it is an error (2) when there is nothing to check")
+
+    output = parser.add_argument_group("output")
+    output.add_argument(
+        "--output-format", action="append", metavar="NAME[:FILE]", help=f"{', '.join(FORMATS)}; may be repeated"
+    )
+    output.add_argument(
+        "--color",
+        choices=("auto", "always", "never"),
+        default="auto",
+        help="colours (NO_COLOR and FORCE_COLOR count too)",
+    )
+    output.add_argument("--fail-on", choices=FAIL_ON, help="least severity that gives exit code 1 (default: warning)")
+    output.add_argument("--exit-zero", action="store_true", help="exit code 0 even with findings")
+
+    settings = parser.add_argument_group("settings")
+    settings.add_argument("--config", metavar="FILE", help="use this settings file")
+    settings.add_argument("--isolated", action="store_true", help="use no settings file")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Carry out `verlint check`; returns the exit code."""
+    try:
+        settings = read_call(arguments)
+        targets = output_targets(settings)
+        loading = load_files(arguments, settings)
+    except (UsageError, SettingsError) as error:
+        print(f"verlint: error: {error}", file=sys.stderr)
+        return FAILED
+    if settings.show_files:
+        print(file_list(loading))
+        return OK
+    if not loading.files and not loading.unreadable:
+        print("warning: nothing to check (--show-files says why)", file=sys.stderr)
+        if arguments.require_files:
+            return FAILED
+    report = check(loading, settings, touched=arguments.scope == "touched")
+    if not emit(report, targets, color=use_color(arguments.color, sys.stdout)):
+        return FAILED
+    return exit_code(report, settings, exit_zero=arguments.exit_zero)
+
+
+def check(loading: Loading, settings: Settings, *, touched: bool = False) -> Report:
+    """Run the engine on loaded files. With `touched`, only findings with a place in a named file stay."""
+    from verlint.engine import check_project
+
+    files = list(loading.files)
+    if touched:
+        files += load_specs_of([file for file in files if file.named], settings)
+    report = check_project(files, settings, Path.cwd(), unreadable=loading.unreadable)
+    report = replace(report, summary=replace(report.summary, skipped=loading.skipped))
+    return only_touched(report, files, loading.unreadable) if touched else report
+
+
+def only_touched(report: Report, files: Sequence[Loaded], unreadable: Sequence[Unreadable]) -> Report:
+    """The report without the findings that have neither their place, nor a related one, nor a step of provenance in a
+    named file."""
+    seeds = {file.source.path for file in files if file.named} | {problem.path for problem in unreadable}
+    kept = tuple(finding for finding in report.findings if not seeds.isdisjoint(_places(finding)))
+    return replace(report, findings=kept)
+
+
+def _places(finding: Finding) -> set[str]:
+    spans = [related.span for related in finding.related] + [hop.span for hop in finding.hops if hop.span is not None]
+    return {finding.file} | {span.in_file().source.path for span in spans}
+
+
+def exit_code(report: Report, settings: Settings, *, exit_zero: bool = False) -> int:
+    """0 when nothing reaches the threshold, 1 when something does, 2 after a crash."""
+    if report.crashed:
+        return FAILED
+    if exit_zero or settings.fail_on is None:
+        return OK
+    verdicts = (Verdict.FAIL, Verdict.UNSURE) if settings.strict else (Verdict.FAIL,)
+    failing = any(finding.verdict in verdicts and finding.severity >= settings.fail_on for finding in report.findings)
+    return FOUND if failing else OK
+
+
+# Settings and files --------------------------------------------------------------------------------------------------
+
+
+def read_call(arguments: argparse.Namespace) -> Settings:
+    """The settings file that holds for the paths, with what the call says on top."""
+    settings = _settings_file(arguments)
+    changes: dict[str, Any] = {}
+    if arguments.select is not None:
+        changes["select"] = _names(arguments.select)
+        changes["extend_select"] = ()
+    for field in ("extend_select", "ignore", "exclude"):
+        if (given := getattr(arguments, field)) is not None:
+            before = changes.get(field, getattr(settings, field))
+            changes[field] = (*before, *(given if field == "exclude" else _names(given)))
+    for field in ("verl", "strict", "ready", "show_files"):
+        if (given := getattr(arguments, field)) is not None:
+            changes[field] = given
+    if arguments.fail_on is not None:
+        changes["fail_on"] = fail_on_level(arguments.fail_on)
+    if formats := arguments.output_format or os.environ.get(FORMAT_VARIABLE, "").split():
+        changes["output_format"] = tuple(formats)
+    settings = replace(settings, **changes)
+    _check_rule_names(settings)
+    return settings
+
+
+def _settings_file(arguments: argparse.Namespace) -> Settings:
+    if arguments.isolated:
+        if arguments.config:
+            raise UsageError("--config and --isolated exclude each other")
+        return Settings(root=Path.cwd())
+    if arguments.config:
+        return read_settings_file(Path(arguments.config))
+    return read_settings(_start(arguments))
+
+
+def _start(arguments: argparse.Namespace) -> Path:
+    """The folder that holds all that is checked: from there upwards the settings are looked for."""
+    here = Path.cwd()
+    names = [name if name != "-" else arguments.stdin_filename or "." for name in arguments.paths] or ["."]
+    paths = [Path(os.path.normpath(here / name)) for name in names]
+    folders = [path if path.is_dir() else path.parent for path in paths]
+    try:
+        return Path(os.path.commonpath(folders))
+    except ValueError:  # different drives
+        return here
+
+
+def _names(given: Sequence[str]) -> tuple[str, ...]:
+    return tuple(name.strip() for text in given for name in text.split(",") if name.strip())
+
+
+def _check_rule_names(settings: Settings) -> None:
+    """A selection of an unknown rule is an error, as it would check less than was asked; an unknown ignored one is a
+    warning, so that a settings file can speak of rules that an older verlint lacks."""
+    from verlint.rule import UnknownRule, match_rules
+
+    def problems(names: Sequence[str]) -> list[str]:
+        out: list[str] = []
+        for name in names:
+            try:
+                match_rules(name)
+            except UnknownRule as unknown:
+                out.append(str(unknown))
+        return out
+
+    where = f"{settings.path}: " if settings.path is not None else ""
+    asked = (*settings.select, *settings.extend_select, *settings.severity, *settings.rules)
+    if wrong := problems(asked):
+        raise UsageError("; ".join(dict.fromkeys(wrong)))
+    off = (*settings.ignore, *(name for names in settings.per_path_ignores.values() for name in names))
+    for problem in dict.fromkeys(problems(off)):
+        print(f"warning: {where}{problem}", file=sys.stderr)
+
+
+def load_files(arguments: argparse.Namespace, settings: Settings) -> Loading:
+    """The files of a call."""
+    if "-" not in arguments.paths:
+        if arguments.stdin_filename:
+            raise UsageError("--stdin-filename is for standard input: give - as the path")
+        return load(
+            arguments.paths or ["."],
+            settings,
+            force_exclude=arguments.force_exclude,
+            names_are_wishes=arguments.scope == "all",
+        )
+    if arguments.paths != ["-"]:
+        raise UsageError("- (standard input) cannot be mixed with other paths")
+    name = arguments.stdin_filename
+    if arguments.force_exclude and name and (pattern := settings.excluded_by(Path(os.path.abspath(name)))):
+        print(f"warning: {name} is excluded by `{pattern}`", file=sys.stderr)
+        return Loading()
+    return load_text(sys.stdin.buffer.read(), name, settings)
+
+
+def file_list(loading: Loading) -> str:
+    """Every path met, one a line: what became of it, and why."""
+    lines = [
+        f"{'checked' if decision.kept else 'skipped'}  {decision.shown}: "
+        + (f"{decision.kind.value}, {decision.reason}" if decision.kept else decision.reason)
+        for decision in loading.decisions
+    ]
+    listed = {decision.shown for decision in loading.decisions}
+    lines += [
+        f"skipped  {problem.path}: {problem.reason}" for problem in loading.unreadable if problem.path not in listed
+    ]
+    kinds = [decision.kind for decision in loading.decisions if decision.kept]
+    counts = ", ".join(f"{kinds.count(kind)} {kind.value}" for kind in Kind if kind in kinds)
+    lines.append(f"{len(kinds)} checked" + (f" ({counts})" if counts else "") + f", {len(lines) - len(kinds)} skipped")
+    return "\n".join(lines)
+
+
+# Output --------------------------------------------------------------------------------------------------------------
+
+
+def output_targets(settings: Settings) -> list[tuple[str, str]]:
+    """(format, file) pairs of the call; file "" is standard output."""
+    targets = []
+    for text in settings.output_format or ("full",):
+        name, _, file = text.partition(":")
+        if name not in FORMATS:
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, FORMATS, n=1)
+            hint = f" (did you mean `{near[0]}`?)" if near else ""
+            raise UsageError(f"unknown output format `{name}`{hint}; formats: {', '.join(FORMATS)}")
+        targets.append((name, file))
+    return targets
+
+
+def emit(report: Report, targets: Sequence[tuple[str, str]], *, color: bool) -> bool:
+    """Print the report in every format asked for; False when a file could not be written. A reader that has gone is
+    no error."""
+    from verlint.report import render
+
+    written = True
+    for name, file in targets:
+        if not file:
+            try:
+                sys.stdout.write(_ended(render(report, name, color=color, width=output_width(sys.stdout))))
+                sys.stdout.flush()
+            except BrokenPipeError:
+                drop_output()
+            continue
+        try:
+            Path(file).write_text(
+                _ended(render(report, name, color=False, width=DEFAULT_WIDTH)), "utf-8", "backslashreplace", "\n"
+            )
+        except OSError as error:
+            print(f"verlint: error: cannot write {file}: {error.strerror or error}", file=sys.stderr)
+            written = False
+    return written
+
+
+def _ended(text: str) -> str:
+    return text if not text or text.endswith("\n") else text + "\n"
+
+
+def use_color(wish: str, stream: TextIO) -> bool:
+    """Whether to colour: the option, else NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE (set and not empty), else a capable
+    terminal."""
+    if wish != "auto":
+        return wish == "always"
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR") or os.environ.get("CLICOLOR_FORCE"):
+        return True
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def output_width(stream: TextIO) -> int:
+    """Columns of the output: COLUMNS, else the terminal's, else a default."""
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdigit() and int(columns) > 0:
+        return int(columns)
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or DEFAULT_WIDTH
+    except (OSError, ValueError):
+        return DEFAULT_WIDTH

@@ -1,0 +1,132 @@
+"""The command `verlint`: finds the verb, loads that verb's module only, and turns every failure into exit code 2."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False  # as `typing` says it, but that module alone would double the time of `verlint --version`
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+OK, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130
+
+VERBS = {
+    "check": "find what is wrong in launchers and experiment specs",
+    "rule": "explain a rule: why it exists, a bad and a good example, how to fix",
+    "rules": "list all rules",
+}
+"""Each verb with its line in the help; the module of `verlint.cli` with its name has `add_parser` and `run`."""
+
+DESCRIPTION = """\
+Find what is wrong in RL post-training experiments (VeRL launchers and experiment specs)
+before the cluster does. Nothing of what is checked is ever run."""
+
+EPILOG = """\
+examples:
+  verlint check .                       check everything here
+  verlint check scripts/train.sh        check one launcher
+  verlint rule VL203                    why, bad and good example, how to fix
+
+exit codes: 0 clean, 1 findings, 2 wrong call, wrong settings or a fault of verlint itself"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line. Returns the exit code: 0 clean, 1 findings, 2 usage, settings or internal error."""
+    arguments = sys.argv[1:] if argv is None else list(argv)
+    if arguments in (["--version"], ["-V"]):
+        from verlint import __version__
+
+        print(f"verlint {__version__}")
+        return OK
+    try:
+        return _run(arguments)
+    except BrokenPipeError:
+        drop_output()
+        return OK
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except Exception as error:
+        if os.environ.get("VERLINT_TRACEBACK") == "1":
+            raise
+        print(_internal_error(error), file=sys.stderr)
+        return FAILED
+
+
+def drop_output() -> None:
+    """After the reader of our output has gone: let nothing that is still buffered complain at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _run(arguments: list[str]) -> int:
+    import importlib
+
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    wanted = next((word for word in arguments if not word.startswith("-")), "")
+    if wanted and wanted not in VERBS:
+        print(_unknown_verb(wanted, arguments), file=sys.stderr)
+        return FAILED
+    module = importlib.import_module(f"verlint.cli.{wanted}") if wanted else None
+    parser = _parser(wanted, module)
+    try:
+        parsed = parser.parse_args(arguments)
+        sys.stdout.flush()
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else FAILED
+    if module is None:
+        parser.print_help(sys.stderr)
+        return FAILED
+    code = module.run(parsed)
+    sys.stdout.flush()
+    return int(code)
+
+
+def _parser(wanted: str, module: object) -> argparse.ArgumentParser:
+    import argparse
+
+    from verlint import __version__
+
+    parser = argparse.ArgumentParser(
+        prog="verlint", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("-V", "--version", action="version", version=f"verlint {__version__}")
+    subparsers = parser.add_subparsers(title="verbs", metavar="VERB", dest="verb")
+    for name, line in VERBS.items():
+        if name == wanted:
+            module.add_parser(subparsers)  # type: ignore[attr-defined]
+        else:
+            subparsers.add_parser(name, help=line)
+    return parser
+
+
+def _unknown_verb(wanted: str, arguments: list[str]) -> str:
+    from difflib import get_close_matches
+
+    if os.path.exists(wanted):
+        return f"verlint: error: {wanted!r} is not a verb (did you mean `verlint check {' '.join(arguments)}`?)"
+    near = get_close_matches(wanted, VERBS, n=1)
+    hint = f" (did you mean `{near[0]}`?)" if near else ""
+    return f"verlint: error: {wanted!r} is not a verb{hint}; verbs: {', '.join(VERBS)}"
+
+
+def _internal_error(error: Exception) -> str:
+    """One line: what failed and where in verlint, with secrets masked, and how to report it."""
+    from verlint import __version__
+    from verlint.secret import mask
+
+    trace = error.__traceback__
+    place = ""
+    while trace is not None:
+        name = trace.tb_frame.f_globals.get("__name__", "")
+        if name.startswith("verlint"):
+            place = f" at {name}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    what = mask(" ".join(f"{type(error).__name__}: {error}".split()))[:300]
+    return (
+        f"internal error: {what}{place} (verlint {__version__}); this is a bug of verlint: "
+        "please report it with the output under VERLINT_TRACEBACK=1"
+    )

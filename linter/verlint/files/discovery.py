@@ -1,0 +1,160 @@
+"""Which files a call is about: named files as they are, folders by what git knows of them, or by a plain walk."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from verlint.files.reader import Unreadable, shown_path
+from verlint.settings import Settings
+
+NEVER = frozenset({".git", ".hg", ".svn", "node_modules", ".venv", "__pycache__"})
+"""Folders that are never entered: none of them holds an author's files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A file to look at: where it is (absolute), how it is shown, and whether the user named it."""
+
+    path: Path
+    shown: str
+    named: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A path that was left out before it was read, and why."""
+
+    shown: str
+    reason: str
+
+
+@dataclass(slots=True)
+class Discovery:
+    """What was found: candidates sorted by shown path, each file once; problems and left out paths likewise."""
+
+    candidates: list[Candidate] = field(default_factory=list)
+    problems: list[Unreadable] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+
+
+def discover(paths: Sequence[str | Path], settings: Settings, *, force_exclude: bool = False) -> Discovery:
+    """The files that `paths` (files or folders, relative to the current folder) stand for.
+
+    A named file is always taken, unless `force_exclude` makes the patterns of `settings.exclude` hold for it too.
+    """
+    return _Search(settings, force_exclude).run(paths)
+
+
+def display_path(path: Path, here: Path) -> str:
+    """How an absolute path is shown: relative to `here` where it lies below it, else absolute."""
+    return shown_path(path.relative_to(here) if path.is_relative_to(here) else path)
+
+
+class _Search:
+    def __init__(self, settings: Settings, force_exclude: bool) -> None:
+        self.settings = settings
+        self.force_exclude = force_exclude
+        self.here = Path.cwd()
+        self.found: dict[Path, Candidate] = {}
+        self.result = Discovery()
+
+    def run(self, paths: Sequence[str | Path]) -> Discovery:
+        for given in paths:
+            path = Path(os.path.normpath(self.here / given))
+            if path.is_dir():
+                self._folder(path)
+            else:
+                self._named(path, given)
+        result = self.result
+        result.candidates = sorted(self.found.values(), key=lambda candidate: candidate.shown)
+        result.problems.sort(key=lambda problem: problem.path)
+        result.skipped.sort(key=lambda skipped: skipped.shown)
+        return result
+
+    def _named(self, path: Path, given: str | Path) -> None:
+        below = path.is_relative_to(self.here)
+        shown = display_path(path, self.here) if below else shown_path(Path(given))
+        if not path.exists() and not path.is_symlink():
+            self.result.problems.append(Unreadable(shown, "does not exist"))
+        elif self.force_exclude and (pattern := self.settings.excluded_by(path)):
+            self.result.skipped.append(Skipped(shown, f"excluded by `{pattern}`"))
+        else:
+            self.found[path] = Candidate(path, shown, named=True)
+
+    def _folder(self, top: Path) -> None:
+        if self.force_exclude and top != self.settings.root and (pattern := self.settings.excluded_by(top)):
+            self.result.skipped.append(Skipped(display_path(top, self.here), f"excluded by `{pattern}`"))
+            return
+        for path in self._files(top):
+            if path in self.found:
+                continue
+            if reason := self._reason_against(path, top):
+                self.result.skipped.append(Skipped(display_path(path, self.here), reason))
+            else:
+                self.found[path] = Candidate(path, display_path(path, self.here))
+
+    def _reason_against(self, path: Path, top: Path) -> str:
+        if pattern := self.settings.excluded_by(path):
+            return f"excluded by `{pattern}`"
+        if path.is_symlink():
+            target = path.resolve()
+            outside = not target.is_relative_to(top.resolve())
+            return (
+                "symbolic link out of the checked folder"
+                if outside
+                else "symbolic link to a file that is checked itself"
+            )
+        return ""
+
+    def _files(self, top: Path) -> Iterator[Path]:
+        listed = list_git_files(top)
+        if listed is None:
+            yield from self._walk(top)
+            return
+        for name in listed:
+            path = top / name
+            if not NEVER.isdisjoint(Path(name).parts):
+                continue
+            if not path.is_symlink() and path.is_dir():  # a submodule, or a repository cloned into this one
+                yield from self._files(path)
+            elif os.path.lexists(path):
+                yield path
+
+    def _walk(self, top: Path) -> Iterator[Path]:
+        def complain(error: OSError) -> None:
+            shown = display_path(Path(error.filename or top), self.here)
+            self.result.problems.append(Unreadable(shown, f"cannot be listed: {error.strerror or error}"))
+
+        for folder, folders, names in os.walk(top, onerror=complain):
+            folders[:] = sorted(name for name in folders if name not in NEVER)
+            nested = [name for name in folders if os.path.lexists(os.path.join(folder, name, ".git"))]
+            folders[:] = [name for name in folders if name not in nested]
+            for name in sorted(names):
+                yield Path(folder, name)
+            for name in nested:
+                yield from self._files(Path(folder, name))
+
+
+def list_git_files(top: Path) -> list[str] | None:
+    """Paths below a folder that git tracks or does not ignore, or None where git is missing or the folder is in no
+    repository.
+
+    Only git's own listing runs: the settings that could start a program of the repository are switched off.
+    """
+    if not any(os.path.lexists(folder / ".git") for folder in (top, *top.parents)):
+        return None
+    import subprocess
+
+    command = ["git", "-c", "core.fsmonitor=false", "-C", str(top), "ls-files", "-co", "--exclude-standard", "-z"]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    environment["GIT_OPTIONAL_LOCKS"] = "0"
+    try:
+        done = subprocess.run(command, capture_output=True, env=environment, stdin=subprocess.DEVNULL, check=False)
+    except OSError:
+        return None
+    if done.returncode != 0:
+        return None
+    return sorted({os.fsdecode(name).rstrip("/") for name in done.stdout.split(b"\0") if name})

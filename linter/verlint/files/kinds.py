@@ -1,0 +1,173 @@
+"""What a file is to verlint. Content decides: a launcher is a shell text with a mark of VeRL, whatever it is called."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import PurePath
+
+
+class Kind(Enum):
+    """The kinds of files that are looked at; NONE for all others."""
+
+    LAUNCHER = "launcher"
+    SPEC = "spec"
+    YAML = "yaml"
+    MARKDOWN = "markdown"
+    PYTHON = "python"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The kind a file was given, and why; NONE means that it is left out."""
+
+    kind: Kind
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A piece of text that only files about RL post-training hold: what it shows, words of which one must occur (a
+    quick test), and the expression that decides."""
+
+    shows: str
+    words: tuple[str, ...]
+    pattern: str
+
+
+MARKS = (
+    Mark("starts main_ppo", ("main_ppo",), r"\bmain_ppo"),
+    Mark(
+        "runs a VeRL module",
+        ("verl.", "-m recipe."),
+        r"-m[ \t]+(?:verl|recipe)\.\w|\bverl\.(?:trainer|model_merger|utils|experimental|workers)\b",
+    ),
+    Mark("submits a Ray job", ("ray job",), r"\bray[ \t]+job[ \t]+submit\b"),
+    Mark("starts a Ray node", ("ray start",), r"\bray start\b"),
+    Mark("sets VeRL keys", ("actor_rollout_ref",), r"\bactor_rollout_ref\b"),
+    Mark(
+        "sets VeRL keys",
+        ("trainer.", "algorithm.", "critic.", "reward_model."),
+        r"(?<![\w.])(?:trainer|algorithm|critic|reward_model)\.[a-z_.]+=(?![= ])",
+    ),
+    Mark("installs VeRL", ("verl",), r"\bpip3? install\b[^\n]*\bverl\b"),
+    Mark("clones VeRL", ("git clone",), r"\bgit clone\b[^\n]*[/:]verl(?:\.git)?\b"),
+    Mark("runs a VeRL image", ("docker run",), r"\bdocker run\b[^\n]*\bverl"),
+    Mark(
+        "passes options of an LMOps launcher",
+        (
+            "--resume_policy",
+            "--experience_",
+            "--oel_",
+            "--textgame_",
+            "--exp_",
+            "--ckpt_",
+            "--val_data",
+            "_save_dir",
+            "--kl_topk",
+        ),
+        r"--(?:resume_policy_(?:name|ckpt)|experience_max_length|oel_round|textgame_\w+|deploy_save_dir|off_policy_save_dir"
+        r"|exp_name|exp_path|ckpt_(?:start|end|step)|val_data|kl_topk)\b",
+    ),
+    Mark(
+        "calls a family launcher",
+        ("scripts/",),
+        r"\bscripts/(?:[\w-]+/)*(?:textgame|math|system_prompt|sys_prompt|medmcqa|safety|train|generate|eval)\w*\.sh",
+    ),
+    Mark(
+        "sets rollout variables", ("VLLM_ATTENTION_BACKEND", "GLOBAL_BSZ"), r"\b(?:VLLM_ATTENTION_BACKEND|GLOBAL_BSZ)\b"
+    ),
+)
+"""Sources: the launchers of VeRL and of the LMOps families (README files and `scripts/`)."""
+
+_STARTS = re.compile(r"\b(?:subprocess|os\.system|argparse|ArgumentParser|hydra\.compose|compose\(|sky\.Task)\b")
+_SPEC_KEY = re.compile(r"^schema[ \t]*:[ \t]*[\"']?verlint/", re.MULTILINE)
+_SHEBANG = re.compile(r"#![ \t]*\S*?(?:/env[ \t]+(?:-S[ \t]+)?)?(?:bash|sh|dash|ksh|zsh)\b")
+_YAML_USE = re.compile(
+    r"^apiVersion[ \t]*:[ \t]*[\"']?(?:ray\.io|trainer\.kubeflow\.org)/|^(?:runtime_env|working_dir|env_vars)[ \t]*:",
+    re.MULTILINE,
+)
+_PACKAGE = re.compile(r"(?:^|/)verl/(?:trainer|workers|utils|models|single_controller|tools|interactions|third_party)/")
+_SCRIPT = re.compile(
+    r"(?:(?:\b(?:bash|sh|source|exec)|(?:^|[;&|({\s])\.)[ \t]+|\./)[\"']?([\w./${}-]+\.(?:sh|bash|sbatch|slurm))"
+)
+
+SHELL_SUFFIXES = frozenset({".sh", ".bash", ".sbatch", ".slurm"})
+YAML_SUFFIXES = frozenset({".yaml", ".yml"})
+MARKDOWN_SUFFIXES = frozenset({".md", ".markdown"})
+SPEC_ENDS = (".exp.yaml", ".exp.yml")
+NO_MARK = "no mark of a VeRL launcher"
+
+
+def may_matter(path: str) -> bool:
+    """Whether a file of this name can be of a kind at all; without an extension its first line decides."""
+    return guess(path) is not Kind.NONE or not PurePath(path).suffix
+
+
+def guess(path: str) -> Kind:
+    """The kind that a name speaks for; YAML unless the name says that it is a spec, NONE when the name says nothing."""
+    suffix = PurePath(path).suffix.lower()
+    if suffix in SHELL_SUFFIXES:
+        return Kind.LAUNCHER
+    if suffix in YAML_SUFFIXES:
+        return Kind.SPEC if path.lower().endswith(SPEC_ENDS) else Kind.YAML
+    if suffix in MARKDOWN_SUFFIXES:
+        return Kind.MARKDOWN
+    return Kind.PYTHON if suffix == ".py" else Kind.NONE
+
+
+def classify(path: str, text: str, *, named: bool = False) -> Choice:
+    """The kind of a text. `path` is as shown; `named` says that the user asked for this very file."""
+    kind = guess(path)
+    if kind is Kind.NONE and _SHEBANG.match(text):
+        kind = Kind.LAUNCHER
+    if kind in (Kind.YAML, Kind.NONE) and _SPEC_KEY.search(text):
+        return Choice(Kind.SPEC, "has the key `schema: verlint/…`")
+    if kind is Kind.SPEC:
+        return Choice(kind, "is named as an experiment spec")
+    if kind is Kind.NONE:
+        return Choice(kind, "not a kind of file that verlint reads")
+    if kind in (Kind.PYTHON, Kind.YAML) and not named and _PACKAGE.search(path):
+        return Choice(Kind.NONE, "part of the VeRL package")
+    why = _why(kind, text)
+    if why:
+        return Choice(kind, why)
+    return Choice(kind, "named on the command line") if named else Choice(Kind.NONE, NO_MARK)
+
+
+def mark_of(text: str) -> str:
+    """What shows that a text is about VeRL ("starts main_ppo"), or "" when nothing does."""
+    for mark in MARKS:
+        if any(word in text for word in mark.words) and re.search(mark.pattern, text):
+            return mark.shows
+    return ""
+
+
+def called_scripts(text: str) -> frozenset[str]:
+    """Paths of shell scripts that a shell text seems to call, as written. Only to find launchers, not to follow
+    them."""
+    return frozenset(
+        found.group(1)
+        for line in text.splitlines()
+        if not line.lstrip().startswith("#")
+        for found in _SCRIPT.finditer(line)
+    )
+
+
+def calls_any(text: str, launchers: Iterable[str]) -> str:
+    """The first launcher (path with "/") that a shell text calls by a path which it ends with, or ""."""
+    called = {name.rsplit("}", 1)[-1].removeprefix("./").lstrip("/") for name in called_scripts(text)}
+    return next(
+        (path for path in sorted(launchers) if any(path == name or path.endswith("/" + name) for name in called)), ""
+    )
+
+
+def _why(kind: Kind, text: str) -> str:
+    if kind is Kind.PYTHON and not _STARTS.search(text):
+        return ""
+    if kind is Kind.YAML and (found := _YAML_USE.search(text)):
+        return f"has `{found.group().split(':')[0]}`"
+    return mark_of(text)

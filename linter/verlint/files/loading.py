@@ -1,0 +1,162 @@
+"""Paths to loaded files: discovery, reading and the choice of a kind put together, with a reason for every file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from verlint.files.discovery import Candidate, discover
+from verlint.files.kinds import NO_MARK, SPEC_ENDS, Choice, Kind, calls_any, classify, guess, mark_of, may_matter
+from verlint.files.reader import UTF8_BOM, Unreadable, decode, read_bytes
+from verlint.settings import Settings
+from verlint.source import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A file that was read. `path` is where it is on disk (absolute), `named` whether the user gave its name, `bom`
+    whether a byte order mark was left out in front of the text."""
+
+    source: Source
+    kind: Kind
+    path: Path
+    named: bool = False
+    bom: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What became of a path, for `--show-files`."""
+
+    shown: str
+    kind: Kind
+    reason: str
+
+    @property
+    def kept(self) -> bool:
+        """Whether the file is checked."""
+        return self.kind is not Kind.NONE
+
+
+@dataclass(slots=True)
+class Loading:
+    """The files of a run, those that gave no text, and a decision for every path met; all sorted by shown path."""
+
+    files: list[Loaded] = field(default_factory=list)
+    unreadable: list[Unreadable] = field(default_factory=list)
+    decisions: list[Decision] = field(default_factory=list)
+
+    @property
+    def skipped(self) -> int:
+        """Number of files left out."""
+        return sum(not decision.kept for decision in self.decisions)
+
+
+def load(
+    paths: Sequence[str | Path], settings: Settings, *, force_exclude: bool = False, names_are_wishes: bool = True
+) -> Loading:
+    """Read what `paths` stand for. With `names_are_wishes` a named file is checked whatever it holds; without (the
+    names come from a tool, such as a hook that passes every changed file) it needs a mark of VeRL like any other."""
+    found = discover(paths, settings, force_exclude=force_exclude)
+    loading = Loading(unreadable=list(found.problems))
+    loading.decisions += [Decision(skipped.shown, Kind.NONE, skipped.reason) for skipped in found.skipped]
+    unmarked: list[Loaded] = []
+    for candidate in found.candidates:
+        _take(candidate, loading, unmarked, names_are_wishes)
+    _take_callers(loading, unmarked)
+    return _sorted(loading)
+
+
+def load_text(data: bytes, filename: str, settings: Settings) -> Loading:
+    """Standard input as the file `filename` (which need not exist; "" means a launcher without a name)."""
+    shown = filename or "<stdin>"
+    path = Path.cwd() / (filename or "stdin.sh")
+    source = decode(data, shown)
+    if isinstance(source, Unreadable):
+        return Loading(unreadable=[source])
+    choice = classify(filename or "stdin.sh", source.text, named=True)
+    if choice.kind is Kind.NONE or (not filename and classify("", source.text).kind is Kind.SPEC):
+        kind = Kind.SPEC if choice.kind is not Kind.NONE else Kind.NONE
+        choice = Choice(kind, choice.reason)
+    loading = Loading(decisions=[Decision(shown, choice.kind, choice.reason)])
+    if choice.kind is not Kind.NONE:
+        loading.files.append(Loaded(source, choice.kind, path, named=True, bom=data.startswith(UTF8_BOM)))
+    return loading
+
+
+def load_specs_of(seeds: Sequence[Loaded], settings: Settings) -> list[Loaded]:
+    """The specs below the current folder that mention one of the files by name, for a run that got only some files."""
+    names = {seed.path.name for seed in seeds if seed.kind is not Kind.SPEC}
+    known = {seed.path for seed in seeds}
+    specs: list[Loaded] = []
+    for candidate in discover(["."], settings).candidates if names else ():
+        if candidate.path in known or not candidate.shown.lower().endswith(SPEC_ENDS):
+            continue
+        data = read_bytes(candidate.path, candidate.shown)
+        source = data if isinstance(data, Unreadable) else decode(data, candidate.shown)
+        if isinstance(source, Source) and any(name in source.text for name in names):
+            specs.append(Loaded(source, Kind.SPEC, candidate.path))
+    return specs
+
+
+def _take(candidate: Candidate, loading: Loading, unmarked: list[Loaded], names_are_wishes: bool) -> None:
+    shown, named = candidate.shown, candidate.named
+    wished = named and names_are_wishes
+    if not may_matter(shown) and not named:
+        loading.decisions.append(Decision(shown, Kind.NONE, "not a kind of file that verlint reads"))
+        return
+    if not (named or guess(shown) is not Kind.NONE or _has_shebang(candidate.path)):
+        loading.decisions.append(Decision(shown, Kind.NONE, "not a kind of file that verlint reads"))
+        return
+    data = read_bytes(candidate.path, shown)
+    source = data if isinstance(data, Unreadable) else decode(data, shown)
+    if isinstance(source, Unreadable):
+        _take_unreadable(source, data, loading, wished)
+        return
+    choice = classify(shown, source.text, named=wished)
+    bom = isinstance(data, bytes) and data.startswith(UTF8_BOM)
+    loaded = Loaded(source, choice.kind, candidate.path, named, bom)
+    if choice.kind is not Kind.NONE:
+        loading.files.append(loaded)
+    elif choice.reason == NO_MARK and guess(shown) in (Kind.LAUNCHER, Kind.NONE):
+        unmarked.append(replace(loaded, kind=Kind.LAUNCHER))
+        return
+    loading.decisions.append(Decision(shown, choice.kind, choice.reason))
+
+
+def _take_unreadable(problem: Unreadable, data: bytes | Unreadable, loading: Loading, wished: bool) -> None:
+    """Report a file without text when it is asked for, called a launcher or spec, or smells of VeRL; skip others."""
+    kind = guess(problem.path)
+    smells = isinstance(data, bytes) and bool(mark_of(data.decode("latin-1")))
+    if wished or kind in (Kind.LAUNCHER, Kind.SPEC) or smells:
+        loading.unreadable.append(problem)
+    loading.decisions.append(Decision(problem.path, Kind.NONE, problem.reason))
+
+
+def _take_callers(loading: Loading, unmarked: list[Loaded]) -> None:
+    """A shell file without a mark of its own is a launcher when it calls one; the callers of callers too."""
+    launchers = {file.source.path for file in loading.files if file.kind is Kind.LAUNCHER}
+    new = set(launchers)
+    while new:
+        taken = [(file, called) for file in unmarked if (called := calls_any(file.source.text, new))]
+        new = {file.source.path for file, _ in taken}
+        unmarked = [file for file in unmarked if file.source.path not in new]
+        loading.files += [file for file, _ in taken]
+        loading.decisions += [Decision(file.source.path, file.kind, f"calls {called}") for file, called in taken]
+    loading.decisions += [Decision(file.source.path, Kind.NONE, NO_MARK) for file in unmarked]
+
+
+def _has_shebang(path: Path) -> bool:
+    try:
+        with path.open("rb") as stream:
+            return stream.read(2) == b"#!"
+    except OSError:
+        return True  # let the reader say what is wrong with it
+
+
+def _sorted(loading: Loading) -> Loading:
+    loading.files.sort(key=lambda file: file.source.path)
+    loading.unreadable.sort(key=lambda problem: problem.path)
+    loading.decisions.sort(key=lambda decision: decision.shown)
+    return loading

@@ -1,0 +1,238 @@
+"""Bash arithmetic on 64-bit integers: a small precedence parser that evaluates as it reads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Protocol
+
+_TOKEN = re.compile(
+    r"\s*(?:(\d+#[0-9A-Za-z@_]+|0[xX][0-9a-fA-F]+|\d\w*)|([A-Za-z_]\w*)"
+    r"|(<<=|>>=|\*\*|\+\+|--|&&|\|\||[-+*/%&|^]=|[<>=!]=|<<|>>|[-+*/%()<>=!~&|^?:,\[\]]))"
+)
+_LEVELS = (("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!="), ("<", ">", "<=", ">="), ("<<", ">>"), ("+", "-"), ("*", "/", "%"))
+_ASSIGNING = ("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=")
+
+
+class ArithmeticError_(Exception):
+    """Bash rejects the expression when it gets there."""
+
+
+class UnknownNumber(Exception):
+    """The expression needs a number that is not known."""
+
+
+class Variables(Protocol):
+    """Where names get their values; both may raise UnknownNumber."""
+
+    def number_text(self, name: str, index: str | None) -> str:
+        """The text of a variable, "" when it is not set."""
+
+    def assign_number(self, name: str, index: str | None, value: int) -> None:
+        """Give a variable a value."""
+
+
+def wrap(value: int) -> int:
+    """The value as a signed 64-bit integer."""
+    value &= (1 << 64) - 1
+    return value - (1 << 64) if value >> 63 else value
+
+
+def evaluate(text: str, variables: Variables, depth: int = 0) -> int:
+    """The value of an expression; "" is 0. Raises ArithmeticError_ and UnknownNumber."""
+    return _Evaluator(text, variables, depth).run()
+
+
+class _Evaluator:
+    def __init__(self, text: str, variables: Variables, depth: int) -> None:
+        self.text = text
+        self.variables = variables
+        self.depth = depth
+        self.skipping = 0
+        self.at = 0
+        self.tokens: list[tuple[int, str]] = []
+        at = 0
+        stripped = text.rstrip()
+        while at < len(stripped):
+            match = _TOKEN.match(stripped, at)
+            if match is None:
+                raise ArithmeticError_(f"cannot be read as arithmetic: {text.strip()}")
+            kind = match.lastindex or 0
+            self.tokens.append((kind, match.group(kind)))
+            at = match.end()
+
+    def run(self) -> int:
+        if not self.tokens:
+            return 0
+        value = self._comma()
+        if self.at < len(self.tokens):
+            raise ArithmeticError_(f"unexpected {self.tokens[self.at][1]} in {self.text.strip()}")
+        return value
+
+    def _peek(self) -> tuple[int, str]:
+        return self.tokens[self.at] if self.at < len(self.tokens) else (0, "")
+
+    def _take(self, *operators: str) -> str:
+        kind, text = self._peek()
+        if kind == 3 and text in operators:
+            self.at += 1
+            return text
+        return ""
+
+    def _comma(self) -> int:
+        value = self._assignment()
+        while self._take(","):
+            value = self._assignment()
+        return value
+
+    def _name(self) -> tuple[str, str | None] | None:
+        kind, name = self._peek()
+        if kind != 2:
+            return None
+        self.at += 1
+        if not self._take("["):
+            return name, None
+        index = self._comma()
+        if not self._take("]"):
+            raise ArithmeticError_("missing ]")
+        return name, str(index)
+
+    def _get(self, name: str, index: str | None) -> int:
+        if self.skipping:
+            return 0
+        text = self.variables.number_text(name, index).strip()
+        if not text:
+            return 0
+        if self.depth > 20:
+            raise ArithmeticError_("expression recursion level exceeded")
+        return evaluate(text, self.variables, self.depth + 1)
+
+    def _set(self, name: str, index: str | None, value: int) -> int:
+        if not self.skipping:
+            self.variables.assign_number(name, index, value)
+        return value
+
+    def _assignment(self) -> int:
+        start = self.at
+        target = self._name()
+        if target is not None:
+            op = self._take(*_ASSIGNING)
+            if op:
+                value = self._assignment()
+                if op != "=":
+                    value = self._apply(op[:-1], self._get(*target), value)
+                return self._set(*target, wrap(value))
+            self.at = start
+        return self._ternary()
+
+    def _ternary(self) -> int:
+        test = self._binary(0)
+        if not self._take("?"):
+            return test
+        first = self._skipped(not test, self._assignment)
+        if not self._take(":"):
+            raise ArithmeticError_("missing : of ?")
+        second = self._skipped(bool(test), self._assignment)
+        return first if test else second
+
+    def _skipped(self, skip: bool, read: Callable[[], int]) -> int:
+        self.skipping += skip
+        try:
+            return read()
+        finally:
+            self.skipping -= skip
+
+    def _binary(self, level: int) -> int:
+        if level == len(_LEVELS):
+            return self._power()
+        left = self._binary(level + 1)
+        while op := self._take(*_LEVELS[level]):
+            if op in ("||", "&&"):
+                skip = bool(left) if op == "||" else not left
+                right = self._skipped(skip, lambda: self._binary(level + 1))
+                left = int(bool(left) or bool(right)) if op == "||" else int(bool(left) and bool(right))
+            else:
+                left = self._apply(op, left, self._binary(level + 1))
+        return left
+
+    def _apply(self, op: str, left: int, right: int) -> int:
+        if op in ("/", "%"):
+            if right == 0:
+                if self.skipping:
+                    return 0
+                raise ArithmeticError_("division by 0")
+            quotient = abs(left) // abs(right)
+            quotient = quotient if (left < 0) == (right < 0) else -quotient
+            return wrap(quotient if op == "/" else left - quotient * right)
+        return wrap(_OPERATIONS[op](left, right))
+
+    def _power(self) -> int:
+        left = self._unary()
+        if not self._take("**"):
+            return left
+        right = self._power()
+        if right < 0 and not self.skipping:
+            raise ArithmeticError_("exponent less than 0")
+        return wrap(pow(left, right, 1 << 64)) if right >= 0 else 0
+
+    def _unary(self) -> int:
+        op = self._take("!", "~", "-", "+", "++", "--")
+        if op in ("++", "--"):
+            target = self._name()
+            if target is None:
+                value = self._unary()
+                return value
+            return self._set(*target, wrap(self._get(*target) + (1 if op == "++" else -1)))
+        if op:
+            value = self._unary()
+            return {"!": int(not value), "~": ~value, "-": wrap(-value), "+": value}[op]
+        return self._primary()
+
+    def _primary(self) -> int:
+        if self._take("("):
+            value = self._comma()
+            if not self._take(")"):
+                raise ArithmeticError_("missing )")
+            return value
+        kind, text = self._peek()
+        if kind == 1:
+            self.at += 1
+            return wrap(_number(text))
+        target = self._name()
+        if target is None:
+            raise ArithmeticError_(f"an operand is missing in {self.text.strip()}")
+        op = self._take("++", "--")
+        value = self._get(*target)
+        if op:
+            self._set(*target, wrap(value + (1 if op == "++" else -1)))
+        return value
+
+
+def _number(text: str) -> int:
+    try:
+        if "#" in text:
+            base, digits = text.split("#", 1)
+            return int(digits, int(base))
+        if text[:2] in ("0x", "0X"):
+            return int(text, 16)
+        return int(text, 8 if len(text) > 1 and text[0] == "0" else 10)
+    except ValueError:
+        raise ArithmeticError_(f"{text} is not a number bash can read") from None
+
+
+_OPERATIONS: dict[str, Callable[[int, int], int]] = {
+    "+": lambda left, right: left + right,
+    "-": lambda left, right: left - right,
+    "*": lambda left, right: left * right,
+    "<": lambda left, right: int(left < right),
+    ">": lambda left, right: int(left > right),
+    "<=": lambda left, right: int(left <= right),
+    ">=": lambda left, right: int(left >= right),
+    "==": lambda left, right: int(left == right),
+    "!=": lambda left, right: int(left != right),
+    "&": lambda left, right: left & right,
+    "|": lambda left, right: left | right,
+    "^": lambda left, right: left ^ right,
+    "<<": lambda left, right: left << (right & 63),
+    ">>": lambda left, right: left >> (right & 63),
+}

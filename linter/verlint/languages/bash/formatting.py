@@ -1,0 +1,71 @@
+"""`printf`: formats and arguments to text."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from verlint.languages.bash.pieces import MARK, Parts, flat, has_hole, plain
+from verlint.languages.bash.syntax import Simple
+from verlint.languages.bash.words import unescape
+from verlint.value import Hole, Literal
+
+if TYPE_CHECKING:
+    from verlint.languages.bash.conditions import Conditions
+
+_DIRECTIVE = re.compile(r"%([-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*)?)?)(?:\([^)]*\))?([a-zA-Z%])")
+_PLAIN_WORD = re.compile(r"[\w@%+=:,./-]+")
+
+
+def format_printf(shell: Conditions, form: Parts, arguments: list[Parts], simple: Simple) -> Parts:
+    """What `printf` prints; the format is used again while arguments are left."""
+    if has_hole(form):
+        return (shell.hole("printf", "printf with an unknown format", simple),)
+    text = unescape(flat(form))
+    rest = list(arguments)
+    out: list[Literal | Hole] = []
+    while True:
+        before = len(rest)
+        at = 0
+        for match in _DIRECTIVE.finditer(text):
+            out.extend(plain(text[at : match.start()]))
+            out.extend(_directive(shell, match.group(1), match.group(2), rest, simple))
+            at = match.end()
+        out.extend(plain(text[at:]))
+        if not rest or len(rest) == before:
+            return tuple(out)
+
+
+def _directive(shell: Conditions, spec: str, kind: str, rest: list[Parts], simple: Simple) -> Parts:
+    if kind == "%":
+        return plain("%")
+    while "*" in spec:
+        spec = spec.replace("*", flat(rest.pop(0)) if rest else "0", 1)
+    value = rest.pop(0) if rest else ()
+    if kind == "T":
+        return (shell.hole("time", "time of the run", simple),)
+    if kind == "s" and not spec:
+        return value
+    if has_hole(value):
+        return value
+    text = flat(value).replace(MARK, "")
+    if kind == "b":
+        return plain(unescape(text))
+    if kind == "q":
+        return plain(text if _PLAIN_WORD.fullmatch(text) else "'" + text.replace("'", "'\\''") + "'")
+    try:
+        return plain(_converted(spec, kind, text))
+    except (ValueError, TypeError):
+        return plain("0")
+
+
+def _converted(spec: str, kind: str, text: str) -> str:
+    if kind == "s":
+        return ("%" + spec + "s") % text
+    if kind in "dioxXu":
+        return ("%" + spec + {"i": "d", "u": "d"}.get(kind, kind)) % int(text or "0", 0)
+    if kind in "fgeFGE":
+        return ("%" + spec + kind) % float(text or "0")
+    if kind == "c":
+        return text[:1]
+    return text

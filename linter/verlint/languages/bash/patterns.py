@@ -1,0 +1,167 @@
+"""Bash patterns: translation to regular expressions, and matching of strings that hold holes."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from verlint.languages.bash.pieces import MARK
+
+Pattern = tuple[tuple[str, bool], ...]
+"""Runs of a pattern: characters, and whether they are quoted (then they match themselves)."""
+
+_CLASSES = {
+    "space": r"\s", "digit": "0-9", "alpha": "A-Za-z", "alnum": "A-Za-z0-9", "upper": "A-Z", "lower": "a-z",
+    "punct": r"!-/:-@\[-`{-~", "blank": r" \t", "xdigit": "0-9A-Fa-f", "word": r"\w",
+}  # fmt: skip
+_ACTIVE = re.compile(r"[*?\[]|[@+!]\(")
+
+
+def is_pattern(pattern: Pattern) -> bool:
+    """Whether any unquoted character is special."""
+    return any(not quoted and _ACTIVE.search(text) for text, quoted in pattern)
+
+
+def literal_text(pattern: Pattern) -> str:
+    """The characters of a pattern."""
+    return "".join(text for text, _ in pattern)
+
+
+def matches(text: str, pattern: Pattern) -> bool | None:
+    """Whether a flat string matches a pattern wholly; None when a hole in either leaves it open."""
+    whole = literal_text(pattern)
+    if MARK not in text and MARK not in whole:
+        return compile_pattern(pattern).fullmatch(text) is not None
+    if whole == "*" and not pattern[0][1]:
+        return True
+    if text == whole:
+        return None if text == MARK else True
+    return False if _certain_mismatch(text, pattern) else None
+
+
+def _certain_mismatch(text: str, pattern: Pattern) -> bool:
+    """Whether the known beginnings or ends cannot be the same."""
+    head = _fixed(pattern)
+    tail = _fixed(tuple((run[::-1], quoted) for run, quoted in reversed(pattern)), backwards=True)
+    mine_head = text.split(MARK, 1)[0]
+    mine_tail = text.rsplit(MARK, 1)[-1][::-1]
+    return _differ(mine_head, head) or _differ(mine_tail, tail)
+
+
+def _fixed(pattern: Pattern, *, backwards: bool = False) -> str:
+    """Characters a match must begin with (end with, reversed, when `backwards`)."""
+    out: list[str] = []
+    for text, quoted in pattern:
+        found = None if quoted else re.search(r"[*?\])(]|[@+!]\(" if backwards else r"[*?\[]|[@+!]\(", text)
+        run = text[: found.start()] if found else text
+        if MARK in run:
+            out.append(run.split(MARK, 1)[0])
+            break
+        out.append(run)
+        if found:
+            break
+    return "".join(out)
+
+
+def _differ(left: str, right: str) -> bool:
+    length = min(len(left), len(right))
+    return left[:length] != right[:length]
+
+
+@lru_cache(maxsize=2048)
+def compile_pattern(pattern: Pattern) -> re.Pattern[str]:
+    """The regular expression of a pattern; one that matches only itself when it cannot be one."""
+    try:
+        return re.compile(translate(pattern), re.S)
+    except re.error:
+        return re.compile(re.escape(literal_text(pattern)), re.S)
+
+
+@lru_cache(maxsize=2048)
+def translate(pattern: Pattern) -> str:
+    """A pattern as regular-expression text."""
+    chars = [(char, quoted) for text, quoted in pattern for char in text]
+    out: list[str] = []
+    at = 0
+    while at < len(chars):
+        char, quoted = chars[at]
+        if quoted:
+            out.append(re.escape(char))
+            at += 1
+        elif char == "\\" and at + 1 < len(chars):
+            out.append(re.escape(chars[at + 1][0]))
+            at += 2
+        elif char in "?*+@!" and at + 1 < len(chars) and chars[at + 1] == ("(", False):
+            at = _extended(chars, at, out)
+        elif char == "[":
+            at = _bracket(chars, at, out)
+        else:
+            out.append({"*": ".*", "?": "."}.get(char) or re.escape(char))
+            at += 1
+    return "".join(out)
+
+
+def _extended(chars: list[tuple[str, bool]], at: int, out: list[str]) -> int:
+    depth, end = 0, at + 1
+    while end < len(chars):
+        depth += {"(": 1, ")": -1}.get(chars[end][0], 0)
+        if depth == 0:
+            break
+        end += 1
+    inner = "".join(char for char, _ in chars[at + 2 : end])
+    choices = "|".join(translate(((each, False),)) for each in _split_choices(inner))
+    form = {"?": "(?:%s)?", "*": "(?:%s)*", "+": "(?:%s)+", "@": "(?:%s)", "!": r"(?:(?!(?:%s)\Z).*)"}[chars[at][0]]
+    out.append(form % choices)
+    return end + 1
+
+
+def _split_choices(text: str) -> list[str]:
+    out, depth, start = [], 0, 0
+    for at, char in enumerate(text):
+        depth += {"(": 1, ")": -1}.get(char, 0)
+        if char == "|" and depth == 0:
+            out.append(text[start:at])
+            start = at + 1
+    return [*out, text[start:]]
+
+
+def _bracket(chars: list[tuple[str, bool]], at: int, out: list[str]) -> int:
+    """Translate a bracket expression; a `[` that none closes is a character."""
+    end = at + 1
+    if end < len(chars) and chars[end][0] in "!^":
+        end += 1
+    if end < len(chars) and chars[end][0] == "]":
+        end += 1
+    text = "".join(char for char, _ in chars)
+    while end < len(chars) and chars[end][0] != "]":
+        if text.startswith("[:", end) and (close := text.find(":]", end + 2)) > 0:
+            end = close + 2
+            continue
+        end += 2 if chars[end] == ("\\", False) else 1
+    if end >= len(chars):
+        out.append(r"\[")
+        return at + 1
+    body = chars[at + 1 : end]
+    negated = bool(body) and body[0][0] in "!^" and not body[0][1]
+    out.append("[" + ("^" if negated else "") + _bracket_body(body[1:] if negated else body) + "]")
+    return end + 1
+
+
+def _bracket_body(body: list[tuple[str, bool]]) -> str:
+    text = "".join(char for char, _ in body)
+    out: list[str] = []
+    at = 0
+    while at < len(body):
+        char, quoted = body[at]
+        match = re.compile(r"\[:(\w+):\]").match(text, at)
+        if match:
+            out.append(_CLASSES.get(match.group(1), ""))
+            at = match.end()
+            continue
+        if char == "\\" and not quoted and at + 1 < len(body):
+            out.append(re.escape(body[at + 1][0]))
+            at += 2
+            continue
+        out.append("-" if char == "-" and not quoted and 0 < at < len(body) - 1 else re.escape(char))
+        at += 1
+    return "".join(out)

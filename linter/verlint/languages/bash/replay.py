@@ -1,0 +1,109 @@
+"""Exploring a launcher: run it, and run it again with the other answer wherever a condition could not be decided."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from verlint.languages.bash.command import Assignment, Command, Guard
+from verlint.languages.bash.parser import parse
+from verlint.languages.bash.pieces import Parts, plain
+from verlint.languages.bash.shell import Shell
+from verlint.languages.bash.state import Event, Files, Note, OverBudget, Run, Variable
+from verlint.languages.bash.syntax import Program
+from verlint.source import Source
+from verlint.value import Hole
+
+MAX_PATHS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """One way through a launcher: the conditions answered, what happens in order, the exit status (None: not known)."""
+
+    conditions: tuple[Guard, ...]
+    events: tuple[Event, ...]
+    notes: tuple[Note, ...]
+    status: int | None
+    over_budget: bool
+
+    @property
+    def commands(self) -> list[Command]:
+        """The commands, in order."""
+        return [event for event in self.events if isinstance(event, Command)]
+
+    @property
+    def assignments(self) -> list[Assignment]:
+        """The assignments, in order."""
+        return [event for event in self.events if isinstance(event, Assignment)]
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """What a launcher does, on every path that was looked at. `cut_short` says that there are more."""
+
+    source: Source
+    paths: tuple[Path, ...]
+    cut_short: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """How a launcher is started.
+
+    `start` is the working directory, relative to the root of the checkout; `name` is `$0`. `arguments` is None when anybody may pass
+    anything. `environment` are exported variables with known values. `mount` is the absolute path of the root where that is known (then
+    the world is closed when `closed` is set: an unset variable is empty, as in a real run).
+    """
+
+    start: str = ""
+    name: str = ""
+    arguments: Sequence[str] | None = None
+    environment: Mapping[str, str] | None = None
+    mount: str = ""
+    closed: bool = False
+
+
+def _shell(source: Source, entry: Entry, run: Run) -> Shell:
+    cwd: Parts
+    if entry.mount:
+        cwd = plain(posixpath.normpath(posixpath.join(entry.mount, entry.start)))
+    else:
+        cwd = (Hole(("cwd", entry.start), "PWD", "directory the launcher is started in"),)
+    shell = Shell(run, source, plain(entry.name or source.path), cwd)
+    for name, value in (entry.environment or {}).items():
+        shell.globals[name] = Variable(plain(value), exported=True)
+    if entry.arguments is None:
+        shell.open_arguments = True
+    else:
+        shell.positional = [plain(each) for each in entry.arguments]
+    return shell
+
+
+def explore(
+    source: Source, files: Files, entry: Entry, *, programs: dict[int, Program] | None = None, max_paths: int = MAX_PATHS
+) -> Resolution:
+    """All paths of a launcher, the expected one first, at most `max_paths`."""
+    parsed = {} if programs is None else programs
+    program = parsed.get(id(source))
+    if program is None:
+        program = parsed[id(source)] = parse(source.text)
+    waiting: list[tuple[bool, ...]] = [()]
+    seen: set[tuple[bool, ...]] = {()}
+    paths: list[Path] = []
+    while waiting and len(paths) < max_paths:
+        run = Run(files, waiting.pop(0), closed=entry.closed, mount=entry.mount, programs=parsed)
+        shell = _shell(source, entry, run)
+        try:
+            shell.main(program)
+        except (OverBudget, RecursionError):
+            run.over_budget = True
+        paths.append(Path(tuple(run.conditions), tuple(run.events), tuple(run.notes), shell.status, run.over_budget))
+        for alternative in run.alternatives:
+            if alternative not in seen:
+                seen.add(alternative)
+                waiting.append(alternative)
+        if run.over_budget and len(paths) >= 4:
+            break
+    return Resolution(source, tuple(paths), bool(waiting))

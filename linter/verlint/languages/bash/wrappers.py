@@ -1,0 +1,104 @@
+"""Programs that only start another one: `env`, `nohup`, `timeout`, `srun`, …"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from verlint.value import Text
+
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+
+WITH_VALUE: Mapping[str, frozenset[str]] = {
+    "env": frozenset(["-u", "--unset", "-C", "--chdir", "-S"]),
+    "timeout": frozenset(["-k", "--kill-after", "-s", "--signal"]),
+    "nice": frozenset(["-n", "--adjustment"]),
+    "ionice": frozenset(["-c", "-n", "-p"]),
+    "sudo": frozenset(["-u", "-g", "-h", "-p", "-C", "-D", "-r", "-t"]),
+    "stdbuf": frozenset(["-i", "-o", "-e"]),
+    "taskset": frozenset(["-p"]),
+    "numactl": frozenset(),
+    "nohup": frozenset(),
+    "setsid": frozenset(),
+    "time": frozenset(["-o", "-f"]),
+    "exec": frozenset(["-a"]),
+    "unbuffer": frozenset(),
+    "srun": frozenset(
+        ["-w", "--nodelist", "-N", "--nodes", "-n", "--ntasks", "-J", "--job-name", "-p", "--partition", "-t", "--time", "-o", "--output",
+         "-e", "--error", "-c", "--cpus-per-task", "-A", "--account", "-q", "--qos", "-G", "--gpus", "--gres", "-D", "--chdir", "--mem"]
+    ),
+    "xvfb-run": frozenset(["-n", "-s"]),
+}  # fmt: skip
+"""Wrappers and their options that take the next word as value."""
+
+_OPERANDS = {"timeout": 1, "taskset": 1}
+"""Words of their own that stand before the command."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unwrapped:
+    """The command inside, the assignments of `env`, and the names of the wrappers, outermost first."""
+
+    argv: tuple[Text, ...]
+    assignments: Mapping[str, Text] = field(default_factory=dict)
+    wrappers: tuple[str, ...] = ()
+
+
+def program_name(word: Text) -> str:
+    """Name of a program without its folder, "" when it is not known."""
+    return (word.known or "").rsplit("/", 1)[-1]
+
+
+def unwrap_one(argv: Sequence[Text]) -> Unwrapped | None:
+    """What the outermost wrapper starts, or None when the command is no wrapper."""
+    name = program_name(argv[0]) if argv else ""
+    if name not in WITH_VALUE:
+        return None
+    options = WITH_VALUE[name]
+    operands = _OPERANDS.get(name, 0)
+    assignments: dict[str, Text] = {}
+    at = 1
+    while at < len(argv):
+        text = argv[at].known
+        if text is None:
+            prefix = argv[at].prefix
+            if name in ("env", "sudo") and _ASSIGNMENT.match(prefix):
+                _assign(assignments, argv[at])
+                at += 1
+                continue
+            break
+        if text == "--":
+            at += 1
+            break
+        if text in options:
+            at += 2
+        elif text.startswith("-") and len(text) > 1:
+            at += 1
+        elif name in ("env", "sudo") and _ASSIGNMENT.match(text):
+            _assign(assignments, argv[at])
+            at += 1
+        elif operands:
+            operands -= 1
+            at += 1
+        else:
+            break
+    return Unwrapped(tuple(argv[at:]), assignments, (name,))
+
+
+def _assign(assignments: dict[str, Text], word: Text) -> None:
+    at = word.prefix.index("=")
+    assignments[word.prefix[:at]] = word.slice(at + 1, sum(len(p.text) if hasattr(p, "text") else 1 for p in word.parts))
+
+
+def unwrap(argv: Sequence[Text]) -> Unwrapped:
+    """The command inside all wrappers; the given words when there is none."""
+    current = Unwrapped(tuple(argv))
+    for _ in range(8):
+        inner = unwrap_one(current.argv)
+        if inner is None or not inner.argv:
+            return current
+        current = Unwrapped(
+            inner.argv, {**current.assignments, **inner.assignments}, (*current.wrappers, *inner.wrappers)
+        )
+    return current

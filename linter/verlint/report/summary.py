@@ -1,0 +1,61 @@
+"""The last lines of a report: what was looked at, what was found, what helps next."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from verlint.finding import Safety, Severity, Verdict
+from verlint.result import Report, Summary
+
+
+def checked_line(summary: Summary, *, files_left_out: bool = True) -> str:
+    """`checked 2 experiments, 11 stages, 14 launchers in 20 files`; things that were not met are left out."""
+    counts = [(summary.experiments, "experiment"), (summary.stages, "stage"), (summary.launchers, "launcher")]
+    things = ", ".join(counted(number, noun) for number, noun in counts if number)
+    files = counted(summary.files, "file")
+    skipped = f" ({summary.skipped} skipped, --show-files says why)" if summary.skipped and files_left_out else ""
+    return f"checked {things} in {files}{skipped}" if things else f"checked {files}{skipped}"
+
+
+def found_line(report: Report) -> str:
+    """`Found 3 errors, 2 warnings (1 fixable with --fix), 4 to verify.` or `All checks passed!`"""
+    severities = Counter(finding.severity for finding in report.findings if finding.verdict is Verdict.FAIL)
+    unsure = sum(finding.verdict is Verdict.UNSURE for finding in report.findings)
+    found = [
+        counted(severities[severity], severity.label)
+        for severity in sorted(Severity, reverse=True)
+        if severities[severity]
+    ]
+    parts = [", ".join(found) + _fixable(report)] if found else []
+    parts += [f"{unsure} to verify"] if unsure else []
+    if not parts:
+        line = "All checks passed!"
+    elif not found:
+        line = f"No faults found, {parts[0]}."
+    else:
+        line = f"Found {', '.join(parts)}."
+    if report.suppressed:
+        line += f" {report.suppressed} suppressed."
+    return line
+
+
+def next_lines(report: Report) -> list[tuple[str, str]]:
+    """The commands that help most with these findings, each with what it does; none when there is nothing to do."""
+    if not report.findings:
+        return []
+    codes = Counter(finding.code for finding in report.findings if finding.verdict is Verdict.FAIL)
+    codes = codes or Counter(finding.code for finding in report.findings)
+    code = min(codes, key=lambda code: (-codes[code], code))
+    return [(f"verlint rule {code}", "why the rule exists, with an example and the way to fix it")]
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 file`, `2 files`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _fixable(report: Report) -> str:
+    fixes = Counter(finding.fix.safety for finding in report.findings if finding.fix is not None)
+    options = ((Safety.SAFE, "--fix"), (Safety.UNSAFE, "--unsafe-fixes"))
+    parts = [f"{fixes[safety]} with {option}" for safety, option in options if fixes[safety]]
+    return f" ({', '.join(parts).replace(' with', ' fixable with', 1)})" if parts else ""

@@ -1,0 +1,399 @@
+"""Secrets in text: where they are, what only looks like one, and how they are masked.
+
+Every output of verlint goes through `mask` (or `mask_spans`, where places must be kept). Two kinds of evidence count:
+the shape of the value (providers give their tokens a prefix), or the name it is given to (`WANDB_API_KEY=…`). A commit
+id, a digest or an encoded image has neither and is left alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from math import log2
+
+MASK = "****"
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """A secret or the place of one: code points `start`..`end` of the text, and whose it is.
+
+    `placeholder` says that the value is a stand-in (`YOUR_KEY`, `<token>`, `changeme`): nothing is leaked by it.
+    """
+
+    start: int
+    end: int
+    provider: str
+    placeholder: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Masked:
+    """Code points `start`..`end` of a text are to be shown as `text`."""
+
+    start: int
+    end: int
+    text: str
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# Shapes published by the providers.
+_SHAPES = (
+    ("huggingface", r"hf_[A-Za-z0-9]{30,}"),
+    ("huggingface", r"api_org_[A-Za-z0-9]{30,}"),
+    ("anthropic", r"sk-ant-[A-Za-z0-9_-]{20,}"),
+    ("openrouter", r"sk-or-[A-Za-z0-9_-]{20,}"),
+    ("openai", r"sk-(?=[A-Za-z0-9_-]{0,200}\d)[A-Za-z0-9_-]{20,}"),
+    ("github", r"github_pat_[A-Za-z0-9_]{22,}"),
+    ("github", r"gh[pousr]_[A-Za-z0-9]{30,}"),
+    ("gitlab", r"glpat-[A-Za-z0-9_-]{20,}"),
+    ("aws", r"(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
+    ("google", r"AIza[A-Za-z0-9_-]{30,}"),
+    ("slack", r"xox[abeoprs]-[A-Za-z0-9-]{10,}"),
+    ("wandb", r"wandb_v1_[A-Za-z0-9_]{20,}"),
+    ("nvidia", r"nvapi-[A-Za-z0-9_-]{20,}"),
+    ("groq", r"gsk_[A-Za-z0-9]{30,}"),
+    ("jwt", r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
+)
+_HEADS = (
+    "hf_",
+    "api_org_",
+    "sk-",
+    "github_pat_",
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "ghr_",
+    "glpat-",
+    "AKIA",
+    "ASIA",
+    "AIza",
+    "xox",
+    "wandb_v1_",
+    "nvapi-",
+    "gsk_",
+    "eyJ",
+)
+_PREFIX = re.compile(
+    r"hf_|api_org_|sk-(?:ant-|or-|proj-|svcacct-|admin-|None-)?(?:v\d-|api\d+-)?"
+    r"|github_pat_|gh[pousr]_|glpat-|AKIA|ASIA|AIza|xox[abeoprs]-"
+    r"|wandb_v1_|nvapi-|gsk_|eyJ|local-"
+)
+
+_NAME_WORD = re.compile(r"[Kk](?:ey|EY)|[Tt](?:oken|OKEN)|[Ss](?:ecret|ECRET)|[Pp](?:ass(?:w|phrase)|ASS(?:W|PHRASE))")
+_NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")
+_LONGEST_NAME = 80
+_AFTER_NAME = re.compile(
+    r"[\w-]{0,40}(?P<delimiter>"
+    r"\\?[\"']?\]?[ \t]*(?::?=(?!=)|:(?:[ \t]+|(?=\\?[\"'])))[ \t]*"  # NAME=, name: , "name":, ["NAME"] =
+    r"|(?:[ \t]*:)?[ \t]*(?:\r?\n[ \t]+|\{[ \t]*)value[ \t]*:[ \t]+"  # name: {value: …}, or "value:" on the next line
+    r"|:-|\\?[\"'][ \t]*,[ \t]*|[ \t]+|[ \t]*\\\n[ \t]*)"  # ${NAME:-, ("NAME", , --name value
+    r"(?:\\?(?P<quote>[\"'])(?P<quoted>[^\"'\n\\]*)|(?P<bare><[^<>\n]*>|\[[\w -]*\]|[^\s\"'`;&|<>(){},\\]+))"
+)
+_WANDB_LOGIN = re.compile(r"wandb(?:[ \t]+login\b|\.login\()(?P<rest>(?:\\\r?\n|[^\n;&|]){0,400})")
+_WANDB_KEY = re.compile(r"(?<![A-Za-z0-9])(?:local-)?[0-9a-fA-F]{40}(?![A-Za-z0-9])")
+_IN_URL = re.compile(r"://[^\s/:@\"']{1,80}:(?P<value>[^\s/@\"']{3,200})@")
+_BEARER = re.compile(r"\b[Bb]earer[ \t]+(?P<value>[A-Za-z0-9._~+/=-]{16,})")
+_PRIVATE_KEY = re.compile(
+    r"-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----.*?(?:-----END [A-Z ]{0,20}PRIVATE KEY-----|\Z)", re.DOTALL
+)
+_ENCODED = re.compile(r"base64,[A-Za-z0-9+/=]+|[A-Za-z0-9+/]{200,}={0,2}")
+
+# Words that make `…_TOKEN` the name of a vocabulary item or a count.
+_VOCABULARY = _words(
+    "ACTION ASSISTANT BATCHED BEGIN BOS CLS COMPLETION DECODER END EOS EOT FIM FIRST IMAGE IMG INPUT LAST LINK "
+    "MASK MAX MIN NEW NEXT NUM OUTPUT PAD PER PREFIX PROMPT RESPONSE SEP SPECIAL START STOP SUFFIX THINK THINKING "
+    "TOTAL UNK USER VIDEO VISION VOCAB"
+)
+# Words before KEY that make it a credential; `prompt_key` and `reward_fn_key` name fields of a record.
+_KEY_OWNERS = _words(
+    "ACCESS ANTHROPIC API AUTH AZURE CLAUDE DASHSCOPE DEEPSEEK ENCRYPTION GEMINI GOOGLE HF HUGGINGFACE LICENSE "
+    "OPENAI OPENROUTER PRIVATE SECRET SERVICE SIGNING SSH SUBSCRIPTION SWANLAB WANDB"
+)
+_STAND_INS = _words(
+    "a abc abc123 abcd abcdef admin bar changeit changeme default disabled dummy empty example fake false fixme "
+    "foo foobar hidden hunter2 insecure key local localhost masked my mykey myself na no nokey none noop not null "
+    "off on pass passwd password postgres pwd redacted removed replace replaceme root sample secret set somekey "
+    "string tbd test tester testing todo token token-abc123 true undefined unset unused user value xxx yes "
+    "yourkey yourtoken"
+)
+_STAND_IN_PART = re.compile(
+    r"(?i)(?:^|[^a-z])(?:your|changeme|change[-_ ]me|placeholder|dummy|redacted|replace[-_ ]?(?:me|with|this)"
+    r"|(?:insert|put|enter|fill)[-_ ]|not[-_ ](?:needed|used|required|set|a[-_ ]real)|no[-_ ]key|goes[-_ ]here"
+    r"|my[-_](?:api[-_]?)?(?:key|token|secret|password)|x{3,})|example$"
+)
+_NO_VALUE = re.compile(r"(?i)(?:[-+]?\d[\d.,]{0,15}|true|false|null|none|<\|.*)$|#")
+_CODE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$")
+_REFERENCE = re.compile(r"[$`%]|\{\{")
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+
+
+def find_secrets(text: str) -> list[Secret]:
+    """The secrets of a text and the placeholders that stand where one belongs, by place, without overlap.
+
+    References (`$HF_TOKEN`, `${KEY:-}`, `$(cat key)`) are neither.
+    """
+    encoded = [match.span() for match in _ENCODED.finditer(text)]
+    found = [
+        secret
+        for secret in _candidates(text)
+        if not any(start <= secret.start < end and secret.provider != "private-key" for start, end in encoded)
+    ]
+    found.sort(key=lambda secret: (secret.start, -secret.end))
+    kept: list[Secret] = []
+    for secret in found:
+        if kept and secret.start < kept[-1].end:
+            if kept[-1].placeholder and not secret.placeholder:
+                kept[-1] = secret
+            continue
+        kept.append(secret)
+    return kept
+
+
+def secret_values(text: str) -> frozenset[str]:
+    """The values of the secrets of a text, for `mask(…, extra=…)`."""
+    return frozenset(text[each.start : each.end] for each in find_secrets(text) if not each.placeholder)
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether a variable, key or option of this name holds a credential (`HF_TOKEN`, `api_key`, `--password`)."""
+    words = [word.upper() for word in _WORDS.findall(name.rsplit(".", 1)[-1])]
+    if len(words) >= 3 and words[-2:] == ["KEY", "ID"]:
+        return "ACCESS" in words
+    if not words:
+        return False
+    last, before = words[-1], words[:-1]
+    if last in {"PASSWORD", "PASSWD", "PASSPHRASE", "SECRET", "APIKEY"}:
+        return True
+    if last == "TOKEN":
+        return not _VOCABULARY.intersection(before)
+    return last == "KEY" and bool(before) and (before[-1] in _KEY_OWNERS) and "PUBLIC" not in before
+
+
+def is_placeholder(value: str) -> bool:
+    """Whether a value is no secret but a stand-in for one: empty, a reference, `YOUR_…`, `<…>`, `xxx`, `changeme`, …"""
+    bare = value.strip().strip("\"'").strip()
+    if not bare or _is_reference(bare) or _is_stand_in(bare):
+        return True
+    prefix = _PREFIX.match(bare)
+    return prefix is not None and _is_stand_in(bare[prefix.end() :])
+
+
+def mask(text: str, extra: Collection[str] = ()) -> str:
+    """The text with every secret as its public prefix (4 characters at most) and `****`.
+
+    `extra` are values known to be secret from elsewhere; they are masked wherever they stand, also when the text
+    breaks off in the middle of one.
+    """
+    out: list[str] = []
+    at = 0
+    for masked in mask_spans(text, extra):
+        out += (text[at : masked.start], masked.text)
+        at = masked.end
+    return "".join(out) + text[at:] if out else text
+
+
+def mask_spans(text: str, extra: Collection[str] = ()) -> list[Masked]:
+    """What `mask` replaces, by place, without overlap."""
+    found = [(each.start, each.end) for each in find_secrets(text) if not each.placeholder]
+    found += _broken_off(text)
+    for value in extra:
+        found += _occurrences(text, value)
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(found):
+        if merged and start < merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return [Masked(start, end, _public_prefix(text[start:end]) + MASK) for start, end in merged]
+
+
+def _candidates(text: str) -> Iterator[Secret]:
+    if any(head in text for head in _HEADS):
+        for match in _shapes().finditer(text):
+            yield Secret(
+                match.start(), match.end(), _SHAPES[(match.lastindex or 1) - 1][0], is_placeholder(match.group())
+            )
+    if "wandb" in text:
+        for login in _WANDB_LOGIN.finditer(text):
+            for key in _WANDB_KEY.finditer(text, login.start("rest"), login.end("rest")):
+                yield Secret(key.start(), key.end(), "wandb", is_placeholder(key.group()))
+    if "://" in text:
+        yield from _plain(_IN_URL.finditer(text), "url")
+    if "earer" in text:
+        yield from _plain((match for match in _BEARER.finditer(text) if _looks_random(match["value"])), "bearer")
+    if "PRIVATE KEY-----" in text:
+        for match in _PRIVATE_KEY.finditer(text):
+            yield Secret(match.start(), match.end(), "private-key")
+    yield from _named(text)
+
+
+def _plain(matches: Iterable[re.Match[str]], provider: str) -> Iterator[Secret]:
+    for match in matches:
+        if not _is_reference(match["value"]):
+            yield Secret(match.start("value"), match.end("value"), provider, is_placeholder(match["value"]))
+
+
+def _named(text: str) -> Iterator[Secret]:
+    """Values given to a name that holds a credential."""
+    for word in _NAME_WORD.finditer(text):
+        after = _AFTER_NAME.match(text, word.end())
+        if after is None:
+            continue
+        start = word.start()
+        while start > 0 and word.start() - start < _LONGEST_NAME and text[start - 1] in _NAME_CHARACTERS:
+            start -= 1
+        name = text[start : after.start("delimiter")]
+        if not is_secret_name(name) or not _gives(text, start, name, after["delimiter"]):
+            continue
+        group = "quoted" if after["quote"] else "bare"
+        value = after[group]
+        if (
+            not value.strip()
+            or _is_reference(value)
+            or _NO_VALUE.match(value)
+            or (after.start(group) == after.start("bare") and _CODE.match(value))
+        ):
+            continue
+        if not after["delimiter"].strip(" \t\\\n") and is_secret_name(value):
+            continue  # `--secret HF_TOKEN` passes a name on
+        placeholder = is_placeholder(value)
+        if placeholder or _looks_secret(name, value):
+            yield Secret(after.start(group), after.end(group), _owner(name), placeholder)
+
+
+def _gives(text: str, start: int, name: str, delimiter: str) -> bool:
+    """Whether what follows is the name's value: `NAME=`, `name:`, `--name value`, `${NAME:-value}`, `("NAME", "…")`."""
+    before = text[max(start - 2, 0) : start]
+    if delimiter in (":-", ":="):
+        return before == "${"
+    if before.endswith(("$", "${")):
+        return False
+    return name.startswith("-") or delimiter.strip(" \t\\\n") != ""
+
+
+def _looks_secret(name: str, value: str) -> bool:
+    if _is_path(value) or " " in value:
+        return False
+    if "PASS" in name.upper():
+        kinds = sum(
+            (
+                any(map(str.isdigit, value)),
+                any(map(str.isupper, value)),
+                any(map(str.islower, value)),
+                not value.isalnum(),
+            )
+        )
+        return len(value) >= 6 and kinds >= 2
+    return _looks_random(value)
+
+
+def _looks_random(value: str) -> bool:
+    """Whether a value is too irregular to be a word, a number or a path."""
+    if re.fullmatch(r"(?:local-)?[0-9a-fA-F]{32,}", value):
+        return len(set(value)) > 2
+    letters, digits = any(map(str.isalpha, value)), any(map(str.isdigit, value))
+    if not letters or _is_path(value):
+        return False
+    if digits:
+        return len(value) >= 12 and _entropy(value) >= 2.8
+    return len(value) >= 20 and value.upper() != value != value.lower() and "_" not in value and _entropy(value) >= 3.5
+
+
+def _entropy(value: str) -> float:
+    """Shannon entropy in bits a character."""
+    return -sum((share := value.count(each) / len(value)) * log2(share) for each in set(value))
+
+
+def _is_path(value: str) -> bool:
+    return (
+        value.startswith(("/", "./", "../", "~"))
+        or "://" in value
+        or bool(re.search(r"\.(?:json|txt|ya?ml|pem|env|key|sh|py)$", value))
+    )
+
+
+def _is_reference(value: str) -> bool:
+    return bool(_REFERENCE.search(value))
+
+
+def _is_stand_in(value: str) -> bool:
+    plain = value.strip("-_. ").lower()
+    if len(set(plain)) <= 1 or plain in _STAND_INS or re.sub(r"[-_ ]", "", plain) in _STAND_INS:
+        return True
+    if (value[0], value[-1]) in {("<", ">"), ("[", "]"), ("{", "}")} or value.endswith(("...", "…")) or MASK in value:
+        return True
+    if _STAND_IN_PART.search(value):
+        return True
+    return is_secret_name(value) and not any(map(str.isdigit, value))
+
+
+def _owner(name: str) -> str:
+    words = _WORDS.findall(name.rsplit(".", 1)[-1])
+    known = {
+        "WANDB": "wandb",
+        "HF": "huggingface",
+        "HUGGINGFACE": "huggingface",
+        "HUGGING": "huggingface",
+        "OPENAI": "openai",
+        "AWS": "aws",
+    }
+    known |= {
+        "ANTHROPIC": "anthropic",
+        "GITHUB": "github",
+        "GH": "github",
+        "SLACK": "slack",
+        "GOOGLE": "google",
+        "GEMINI": "google",
+    }
+    return next((known[word.upper()] for word in words if word.upper() in known), "generic")
+
+
+def _public_prefix(value: str) -> str:
+    prefix = _PREFIX.match(value)
+    return prefix.group()[:4] if prefix else ""
+
+
+def _broken_off(text: str) -> list[tuple[int, int]]:
+    """Tokens of a known shape that were cut short with an ellipsis."""
+    if "…" not in text and "..." not in text:
+        return []
+    return [
+        match.span()
+        for match in re.finditer(rf"(?<![A-Za-z0-9_])(?:{_PREFIX.pattern})[A-Za-z0-9_-]{{4,}}(?=…|\.\.\.)", text)
+        if not is_placeholder(match.group())
+    ]
+
+
+def _occurrences(text: str, value: str) -> list[tuple[int, int]]:
+    """Where a value stands in a text: whole, or its beginning as far as it goes, also without its public prefix."""
+    if len(value) < 6:
+        return []
+    prefix = _PREFIX.match(value)
+    if prefix and len(value) - prefix.end() >= 16:
+        return _runs(text, value) + _runs(text, value[prefix.end() :])
+    return _runs(text, value)
+
+
+def _runs(text: str, value: str) -> list[tuple[int, int]]:
+    head = value if len(value) < 16 else value[: len(_public_prefix(value)) + 8]
+    found: list[tuple[int, int]] = []
+    at = text.find(head)
+    while at >= 0:
+        end = at + len(head)
+        while end < len(text) and end - at < len(value) and text[end] == value[end - at]:
+            end += 1
+        found.append((at, end))
+        at = text.find(head, end)
+    return found
+
+
+@cache
+def _shapes() -> re.Pattern[str]:
+    return re.compile(r"(?<![A-Za-z0-9_])(?:" + "|".join(f"({shape})" for _, shape in _SHAPES) + ")")

@@ -1,0 +1,237 @@
+"""What a project and a call ask of verlint: the settings file, read strictly, and the values it holds.
+
+Looked for from the checked folder upwards: `.verlint.toml`, `verlint.toml`, then `[tool.verlint]` in
+`pyproject.toml`. The nearest one wins and nothing is merged. Unknown keys and wrong types are errors, all told at
+once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from verlint.finding import Severity
+from verlint.pathglob import matches
+
+FILE_NAMES = (".verlint.toml", "verlint.toml")
+FAIL_ON = ("error", "warning", "info", "never")
+LEVELS = {severity.label: severity for severity in Severity}
+
+
+class SettingsError(Exception):
+    """A settings file that cannot be used; `problems` says everything that is wrong with it, a line each."""
+
+    def __init__(self, path: str, problems: list[str]) -> None:
+        super().__init__("\n".join(f"{path}: {problem}" for problem in problems))
+        self.path = path
+        self.problems = problems
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What holds for one run.
+
+    `root` is the folder that `exclude` and `per_path_ignores` are relative to, `path` the settings file if there is
+    one. Names of rules (codes, prefixes, slugs) are kept as written. An empty `select` means every rule. `fail_on` is
+    the least severity that fails the run, None for never. `launchers` and `rules` are kept raw: the families and the
+    rules know what belongs in them."""
+
+    root: Path
+    path: Path | None = None
+    select: tuple[str, ...] = ()
+    extend_select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    severity: Mapping[str, Severity] = field(default_factory=dict)
+    fail_on: Severity | None = Severity.WARNING
+    strict: bool = False
+    ready: bool = False
+    verl: str = ""
+    per_path_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    launchers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    rules: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    output_format: tuple[str, ...] = ()
+    show_files: bool = False
+
+    def relative(self, path: Path) -> str:
+        """An absolute path as the patterns see it: relative to the settings' folder, with "/"."""
+        from os.path import relpath
+
+        return Path(relpath(path, self.root)).as_posix()
+
+    def excluded_by(self, path: Path) -> str | None:
+        """The pattern that excludes a path (absolute), or None."""
+        if not self.exclude:
+            return None
+        relative = self.relative(path)
+        return next((pattern for pattern in self.exclude if matches(pattern, relative)), None)
+
+    def ignored_at(self, path: Path) -> tuple[str, ...]:
+        """Names of the rules that are off for a path (absolute) by `per-path-ignores`."""
+        if not self.per_path_ignores:
+            return ()
+        relative = self.relative(path)
+        return tuple(name for glob, names in self.per_path_ignores.items() if matches(glob, relative) for name in names)
+
+
+def read_settings(start: Path) -> Settings:
+    """The settings that hold for a folder: the nearest settings file upwards, or the defaults.
+
+    Raises SettingsError when that file is not usable.
+    """
+    start = start.absolute()
+    for folder in (start, *start.parents):
+        for name in FILE_NAMES:
+            if (path := folder / name).is_file():
+                return _build(path, _parse(path))
+        if (path := folder / "pyproject.toml").is_file() and (section := _section(path)) is not None:
+            return _build(path, section)
+    return Settings(root=start)
+
+
+def read_settings_file(path: Path) -> Settings:
+    """The settings of a given file; of a `pyproject.toml` its `[tool.verlint]`. Raises SettingsError."""
+    path = path.absolute()
+    if path.name != "pyproject.toml":
+        return _build(path, _parse(path))
+    section = _section(path)
+    if section is None:
+        raise SettingsError(str(path), ["has no [tool.verlint] section"])
+    return _build(path, section)
+
+
+def _section(path: Path) -> Any:
+    """`[tool.verlint]` of a pyproject.toml, or None. A broken file counts only when it seems to hold our section."""
+    try:
+        mentions = b"verlint" in path.read_bytes()
+    except OSError as error:
+        raise SettingsError(str(path), [f"cannot be read: {error.strerror or error}"]) from error
+    if not mentions:
+        return None
+    tool = _parse(path).get("tool")
+    return tool.get("verlint") if isinstance(tool, dict) else None
+
+
+def _parse(path: Path) -> dict[str, Any]:
+    import tomllib
+
+    try:
+        return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+    except OSError as error:
+        raise SettingsError(str(path), [f"cannot be read: {error.strerror or error}"]) from error
+    except UnicodeDecodeError as error:
+        raise SettingsError(str(path), [f"is not UTF-8 (byte {error.start})"]) from error
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(str(path), [f"is not valid TOML: {error}"]) from error
+
+
+class _WrongError(Exception):
+    """A value of the wrong type; the text says what is wanted."""
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise _WrongError("must be a string")
+    return value
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise _WrongError("must be true or false")
+    return value
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise _WrongError("must be a list of strings")
+    return tuple(value)
+
+
+def _text_or_texts(value: Any) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return (value,)
+    if not isinstance(value, list):
+        raise _WrongError("must be a string or a list of strings")
+    return _texts(value)
+
+
+def _level(value: Any) -> Severity:
+    if not isinstance(value, str) or value not in LEVELS:
+        raise _WrongError(f"must be one of {', '.join(LEVELS)}" + _meant(value, LEVELS))
+    return LEVELS[value]
+
+
+def fail_on_level(value: Any) -> Severity | None:
+    """The severity that a `fail-on` value means; None for `never`."""
+    if value == "never":
+        return None
+    if not isinstance(value, str) or value not in LEVELS:
+        raise _WrongError(f"must be one of {', '.join(FAIL_ON)}" + _meant(value, FAIL_ON))
+    return LEVELS[value]
+
+
+def _table(read: Callable[[Any], Any]) -> Callable[[Any], dict[str, Any]]:
+    def read_table(value: Any) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise _WrongError("must be a table")
+        out: dict[str, Any] = {}
+        for name, item in value.items():
+            try:
+                out[name] = read(item)
+            except _WrongError as wrong:
+                raise _WrongError(f"[{name!r}] {wrong}") from None
+        return out
+
+    return read_table
+
+
+def _raw_table(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise _WrongError("must be a table")
+    return value
+
+
+READERS: dict[str, Callable[[Any], Any]] = {
+    "select": _texts,
+    "extend-select": _texts,
+    "ignore": _texts,
+    "exclude": _texts,
+    "severity": _table(_level),
+    "fail-on": fail_on_level,
+    "strict": _flag,
+    "ready": _flag,
+    "verl": _text,
+    "per-path-ignores": _table(_texts),
+    "launchers": _table(_raw_table),
+    "rules": _table(_raw_table),
+    "output-format": _text_or_texts,
+    "show-files": _flag,
+}
+
+
+def _build(path: Path, data: Any) -> Settings:
+    if not isinstance(data, dict):
+        raise SettingsError(str(path), ["[tool.verlint] must be a table"])
+    values: dict[str, Any] = {}
+    problems: list[str] = []
+    for key, value in data.items():
+        if key not in READERS:
+            problems.append(f"unknown key `{key}`" + _meant(key.replace("_", "-"), READERS))
+            continue
+        try:
+            values[key.replace("-", "_")] = READERS[key](value)
+        except _WrongError as wrong:
+            problems.append(f"`{key}` {wrong}")
+    if problems:
+        raise SettingsError(str(path), problems)
+    if "/" in values.get("verl", ""):  # a checkout: relative to the file that names it
+        values["verl"] = str(path.parent / values["verl"])
+    return Settings(root=path.parent, path=path, **values)
+
+
+def _meant(name: object, names: Mapping[str, Any] | tuple[str, ...]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(str(name).lower(), list(names), n=1)
+    return f" (did you mean `{near[0]}`?)" if near else ""

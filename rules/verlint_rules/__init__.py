@@ -1,0 +1,1 @@
+"""The numbered rules: one file a rule, one folder a theme."""

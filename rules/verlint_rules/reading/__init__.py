@@ -1,0 +1,1 @@
+"""Rules about what can be read, and about the spec."""

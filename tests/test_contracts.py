@@ -1,0 +1,125 @@
+"""What holds for every rule, found by looking at all of them; a new rule is covered without an edit here."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from fixture_cases import EXAMPLES, FIXTURES, ROOT, transcript
+from verlint.docs import differences, read_doc
+from verlint.example import Example, check_example
+from verlint.report import FORMATS, render
+from verlint.rule import THEMES, Rule, load_rules
+from verlint.secret import find_secrets
+
+RULES = load_rules()
+GOOD = [example for example in EXAMPLES if example.kind == "good"]
+HEAVY = ("networkx", "libcst", "tabulate", "ruamel.yaml", "importlib.metadata", "hydra", "omegaconf", "yaml")
+
+each_rule = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+each_example = pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
+
+
+@each_rule
+def test_a_rule_is_called_as_its_module(rule: Rule) -> None:
+    module = rule.module.rsplit(".", 1)[-1]
+    assert re.fullmatch(r"VL\d{3}", rule.code)
+    assert rule.code[2] in THEMES
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", rule.slug)
+    assert module == f"{rule.code.lower()}_{rule.slug.replace('-', '_')}"
+
+
+def test_codes_and_names_are_unique() -> None:
+    names = [name for rule in RULES for name in rule.names()]
+    assert sorted(names) == sorted(set(names))
+
+
+@each_rule
+def test_a_rule_explains_itself(rule: Rule) -> None:
+    doc = read_doc(rule.doc)
+    assert doc.summary.endswith("."), "the first line is a sentence"
+    assert len(doc.summary) <= 100
+    assert doc.why, "paragraphs after the first line say why"
+    assert doc.fix, "a last paragraph `Fix: …` says what to do"
+
+
+@each_rule
+def test_a_rule_has_examples(rule: Rule) -> None:
+    kinds = {example.kind for example in EXAMPLES if example.code == rule.code}
+    assert "good" in kinds
+    assert kinds & {"bad", "unsure"}
+
+
+def test_fixtures_belong_to_rules() -> None:
+    assert {example.code for example in EXAMPLES} <= {rule.code for rule in RULES}
+    odd = [folder for folder in FIXTURES.glob("VL*/*") if folder not in {example.folder for example in EXAMPLES}]
+    assert odd == []
+
+
+@pytest.mark.parametrize("example", GOOD, ids=lambda example: example.name)
+def test_all_rules_are_silent_on_good_examples(example: Example) -> None:
+    assert transcript(check_example(example, select=("ALL",))) == ""
+
+
+def test_pages_are_up_to_date() -> None:
+    assert differences(ROOT) == [], "run python -m verlint.docs"
+
+
+def test_output_does_not_depend_on_the_hash_seed() -> None:
+    first, second = (_all_outputs(seed) for seed in ("0", "1"))
+    assert first == second
+
+
+@each_example
+@pytest.mark.parametrize("format", FORMATS)
+def test_no_secret_is_shown(example: Example, format: str) -> None:
+    output = render(check_example(example), format, color=False, width=60)
+    assert [secret for secret in _secrets() if secret in output] == []
+
+
+def test_checking_a_launcher_imports_nothing_heavy(tmp_path: Path) -> None:
+    launcher = tmp_path / "one.sh"
+    launcher.write_text('#!/bin/bash\npython3 -m verl.trainer.main_ppo data.train_batch_size=64 "$@"\n')
+    script = (
+        "import sys\nfrom verlint.cli.main import main\nmain(['check', '--isolated', 'one.sh'])\n"
+        f"print([name for name in {HEAVY!r} if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        env=_environment("0"),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines()[-1] == "[]", done.stderr
+
+
+@cache
+def _secrets() -> frozenset[str]:
+    """Values that must never be shown: those of the list, and all that are found in fixtures."""
+    listed = (FIXTURES / "secrets.txt").read_text("utf-8").splitlines()
+    found = {line.strip() for line in listed if line.strip() and not line.startswith("#")}
+    for path in FIXTURES.rglob("*"):
+        if path.is_file() and path.name != "secrets.txt":
+            text = path.read_bytes().decode("utf-8", "replace")
+            found |= {text[each.start : each.end] for each in find_secrets(text) if not each.placeholder}
+    return frozenset(found)
+
+
+def _all_outputs(seed: str) -> str:
+    script = ROOT / "tests" / "fixture_cases.py"
+    return subprocess.run(
+        [sys.executable, str(script)], env=_environment(seed), capture_output=True, text=True, check=True
+    ).stdout
+
+
+def _environment(seed: str) -> dict[str, str]:
+    path = [str(ROOT / "linter"), str(ROOT / "rules"), str(ROOT / "tests")]
+    return {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(path), "VERLINT_TRACEBACK": "1"}
