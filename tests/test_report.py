@@ -9,11 +9,14 @@ from typing import Any
 
 import jsonschema
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from verlint import __version__
 from verlint.finding import Edit, Finding, Fix, Related, Safety, Severity, Verdict
 from verlint.report import FORMATS, render
 from verlint.report.ansi import Style
+from verlint.report.display import columns
 from verlint.report.frame import frame
 from verlint.result import Report, Summary
 from verlint.source import Piece, Source, Span
@@ -443,3 +446,21 @@ def test_lines_keep_to_the_width() -> None:
 def test_an_unknown_format_is_an_error() -> None:
     with pytest.raises(ValueError, match="unknown output format 'xml'; known are full, concise, json"):
         render(REPORT, "xml")
+
+
+@settings(max_examples=300, derandomize=True, deadline=None)
+@given(
+    st.text(alphabet="ab \t\n\r模🚀\u0301\x1b\u202e\\", max_size=60),
+    st.integers(0, 60),
+    st.integers(0, 60),
+    st.integers(40, 60),
+)
+def test_any_span_of_any_text_can_be_shown(text: str, first: int, second: int, width: int) -> None:
+    start, end = sorted((min(first, len(text)), min(second, len(text))))
+    odd = finding(
+        "VL999", "odd", Severity.ERROR, "m", Source("a", text).span(start, end), hops=(Hop(None, text),), help=text
+    )
+    for format in FORMATS:
+        render(Report((odd,)), format, width=width)
+    for line in frame(odd.span or SCRIPT.whole(), [], Style(), "error", width):
+        assert columns(line) <= width

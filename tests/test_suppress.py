@@ -8,7 +8,7 @@ import pytest
 
 from verlint.files.comments import comments, directives
 from verlint.files.kinds import Kind
-from verlint.finding import Edit, Finding, Related, Severity, Verdict
+from verlint.finding import Edit, Finding, Related, Safety, Severity, Verdict
 from verlint.rule import Context, find_rule
 from verlint.source import Source, Span
 from verlint.suppress import Applied, Suppression, apply, codes_of, collect
@@ -188,19 +188,38 @@ def test_suppressions_without_effect_are_findings(
     (found,) = reported(source(f"ls  # verlint: {comment}\n"))
     assert found.span is not None
     assert (found.span.text, found.message, found.help) == (span, message, help_)
-    assert found.fix is not None
-    assert [removed(edit) for edit in found.fix.edits] == ["ls\n"]
 
 
-def test_only_the_useless_part_of_a_list_goes() -> None:
-    src = source("ls /a # verlint: ignore[nope, VL008] because\n")
+@pytest.mark.parametrize(
+    ("comment", "safety", "after"),
+    [
+        ("ignore[VL0] x", Safety.SAFE, "ls"),
+        ("file-ignore[VL0]", Safety.SAFE, "ls"),
+        ("ignore", Safety.SAFE, "ls"),
+        ("ignore[unused-supression:a.b] x", Safety.UNSAFE, "ls  # verlint: ignore[unused-suppression:a.b] x"),
+        ("ignore[qqq]", None, ""),
+        ("famly=opo", None, ""),
+    ],
+)
+def test_what_the_fix_does(comment: str, safety: Safety | None, after: str) -> None:
+    (found,) = reported(source(f"ls  # verlint: {comment}\n"))
+    assert (found.fix and found.fix.safety) == safety
+    if found.fix is not None:
+        assert [removed(edit) for edit in found.fix.edits] == [after + "\n"]
+
+
+@pytest.mark.parametrize(
+    ("names", "after"),
+    [("VL101, VL008", "VL008"), ("VL008 , VL101", "VL008"), ("VL008,VL101,VL008", "VL008,VL008")],
+)
+def test_only_the_useless_part_of_a_list_goes(monkeypatch: pytest.MonkeyPatch, names: str, after: str) -> None:
+    import verlint.suppress
+
+    monkeypatch.setattr(verlint.suppress, "codes_of", lambda name: frozenset({name}))
+    src = source(f"ls /a # verlint: ignore[{names}] because\n")
     (found,) = reported(src, finding(at(src, "/a")))
     assert found.fix is not None
-    assert [removed(edit) for edit in found.fix.edits] == ["ls /a # verlint: ignore[VL008] because\n"]
-    src = source("ls /a # verlint: ignore[VL008 , nope]\n")
-    (found,) = reported(src, finding(at(src, "/a")))
-    assert found.fix is not None
-    assert [removed(edit) for edit in found.fix.edits] == ["ls /a # verlint: ignore[VL008 ]\n"]
+    assert [removed(edit) for edit in found.fix.edits] == [f"ls /a # verlint: ignore[{after}] because\n"]
 
 
 def test_a_comment_on_its_own_line_goes_with_its_line() -> None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from verlint.example import FIXED
 from verlint.secret import mask
 
 if TYPE_CHECKING:
@@ -164,7 +165,20 @@ def _bad_part(examples: Sequence[Example]) -> list[str]:
     from verlint.report import render
 
     said = render(check_example(bad), "full", color=False, width=WIDTH)
-    return ["## Example", *_files(bad), "verlint says:", _fence(said, "text")]
+    return ["## Example", *_files(bad), "verlint says:", _fence(said, "text"), *_fixed_part(bad)]
+
+
+def _fixed_part(bad: Example) -> list[str]:
+    """What the fix changes, where the example keeps the project after it."""
+    from difflib import unified_diff
+
+    lines: list[str] = []
+    for path in bad.files():
+        after = bad.folder / FIXED / path
+        if after.is_file():
+            old, new = (mask(file.read_text("utf-8")).splitlines() for file in (bad.folder / path, after))
+            lines += unified_diff(old, new, path.as_posix(), path.as_posix(), lineterm="")
+    return ["The fix:", _fence("\n".join(lines), "diff")] if lines else []
 
 
 def _good_part(examples: Sequence[Example]) -> list[str]:

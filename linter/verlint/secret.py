@@ -60,50 +60,32 @@ _SHAPES = (
     ("groq", r"gsk_[A-Za-z0-9]{30,}"),
     ("jwt", r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
 )
-_HEADS = (
-    "hf_",
-    "api_org_",
-    "sk-",
-    "github_pat_",
-    "ghp_",
-    "gho_",
-    "ghu_",
-    "ghs_",
-    "ghr_",
-    "glpat-",
-    "AKIA",
-    "ASIA",
-    "AIza",
-    "xox",
-    "wandb_v1_",
-    "nvapi-",
-    "gsk_",
-    "eyJ",
+_HEADS = _words(
+    "hf_ api_org_ sk- github_pat_ ghp_ gho_ ghu_ ghs_ ghr_ glpat- AKIA ASIA AIza xox wandb_v1_ nvapi- gsk_ eyJ"
 )
-_PREFIX = re.compile(
+_PREFIX = (
     r"hf_|api_org_|sk-(?:ant-|or-|proj-|svcacct-|admin-|None-)?(?:v\d-|api\d+-)?"
     r"|github_pat_|gh[pousr]_|glpat-|AKIA|ASIA|AIza|xox[abeoprs]-"
     r"|wandb_v1_|nvapi-|gsk_|eyJ|local-"
 )
 
-_NAME_WORD = re.compile(r"[Kk](?:ey|EY)|[Tt](?:oken|OKEN)|[Ss](?:ecret|ECRET)|[Pp](?:ass(?:w|phrase)|ASS(?:W|PHRASE))")
+# Expressions are kept as text and compiled when first used: most runs need few of them.
+_NAME_WORD = r"[Kk](?:ey|EY)|[Tt](?:oken|OKEN)|[Ss](?:ecret|ECRET)|[Pp](?:ass(?:w|phrase)|ASS(?:W|PHRASE))"
 _NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")
 _LONGEST_NAME = 80
-_AFTER_NAME = re.compile(
+_AFTER_NAME = (
     r"[\w-]{0,40}(?P<delimiter>"
     r"\\?[\"']?\]?[ \t]*(?::?=(?!=)|:(?:[ \t]+|(?=\\?[\"'])))[ \t]*"  # NAME=, name: , "name":, ["NAME"] =
     r"|(?:[ \t]*:)?[ \t]*(?:\r?\n[ \t]+|\{[ \t]*)value[ \t]*:[ \t]+"  # name: {value: …}, or "value:" on the next line
     r"|:-|\\?[\"'][ \t]*,[ \t]*|[ \t]+|[ \t]*\\\n[ \t]*)"  # ${NAME:-, ("NAME", , --name value
     r"(?:\\?(?P<quote>[\"'])(?P<quoted>[^\"'\n\\]*)|(?P<bare><[^<>\n]*>|\[[\w -]*\]|[^\s\"'`;&|<>(){},\\]+))"
 )
-_WANDB_LOGIN = re.compile(r"wandb(?:[ \t]+login\b|\.login\()(?P<rest>(?:\\\r?\n|[^\n;&|]){0,400})")
-_WANDB_KEY = re.compile(r"(?<![A-Za-z0-9])(?:local-)?[0-9a-fA-F]{40}(?![A-Za-z0-9])")
-_IN_URL = re.compile(r"://[^\s/:@\"']{1,80}:(?P<value>[^\s/@\"']{3,200})@")
-_BEARER = re.compile(r"\b[Bb]earer[ \t]+(?P<value>[A-Za-z0-9._~+/=-]{16,})")
-_PRIVATE_KEY = re.compile(
-    r"-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----.*?(?:-----END [A-Z ]{0,20}PRIVATE KEY-----|\Z)", re.DOTALL
-)
-_ENCODED = re.compile(r"base64,[A-Za-z0-9+/=]+|[A-Za-z0-9+/]{200,}={0,2}")
+_WANDB_LOGIN = r"wandb(?:[ \t]+login\b|\.login\()(?P<rest>(?:\\\r?\n|[^\n;&|]){0,400})"
+_WANDB_KEY = r"(?<![A-Za-z0-9])(?:local-)?[0-9a-fA-F]{40}(?![A-Za-z0-9])"
+_IN_URL = r"://[^\s/:@\"']{1,80}:(?P<value>[^\s/@\"']{3,200})@"
+_BEARER = r"\b[Bb]earer[ \t]+(?P<value>[A-Za-z0-9._~+/=-]{16,})"
+_PRIVATE_KEY = r"(?s)-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----.*?(?:-----END [A-Z ]{0,20}PRIVATE KEY-----|\Z)"
+_ENCODED = r"base64,[A-Za-z0-9+/=]+|[A-Za-z0-9+/]{200,}={0,2}"
 
 # Words that make `…_TOKEN` the name of a vocabulary item or a count.
 _VOCABULARY = _words(
@@ -123,15 +105,15 @@ _STAND_INS = _words(
     "string tbd test tester testing todo token token-abc123 true undefined unset unused user value xxx yes "
     "yourkey yourtoken"
 )
-_STAND_IN_PART = re.compile(
-    r"(?i)(?:^|[^a-z])(?:your|changeme|change[-_ ]me|placeholder|dummy|redacted|replace[-_ ]?(?:me|with|this)"
+_STAND_IN_PART = (
+    r"(?i)(?:^|[^a-z0-9])(?:your|changeme|change[-_ ]me|placeholder|dummy|redacted|replace[-_ ]?(?:me|with|this)"
     r"|(?:insert|put|enter|fill)[-_ ]|not[-_ ](?:needed|used|required|set|a[-_ ]real)|no[-_ ]key|goes[-_ ]here"
     r"|my[-_](?:api[-_]?)?(?:key|token|secret|password)|x{3,})|example$"
 )
-_NO_VALUE = re.compile(r"(?i)(?:[-+]?\d[\d.,]{0,15}|true|false|null|none|<\|.*)$|#")
-_CODE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$")
-_REFERENCE = re.compile(r"[$`%]|\{\{")
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_NO_VALUE = r"(?i)(?:[-+]?\d[\d.,]{0,15}|true|false|null|none|<\|.*)$|#"
+_CODE = r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$"
+_REFERENCE = r"[$`%]|\{\{"
+_WORDS = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+"
 
 
 def find_secrets(text: str) -> list[Secret]:
@@ -139,7 +121,7 @@ def find_secrets(text: str) -> list[Secret]:
 
     References (`$HF_TOKEN`, `${KEY:-}`, `$(cat key)`) are neither.
     """
-    encoded = [match.span() for match in _ENCODED.finditer(text)]
+    encoded = [match.span() for match in re.compile(_ENCODED).finditer(text)]
     found = [
         secret
         for secret in _candidates(text)
@@ -163,7 +145,7 @@ def secret_values(text: str) -> frozenset[str]:
 
 def is_secret_name(name: str) -> bool:
     """Whether a variable, key or option of this name holds a credential (`HF_TOKEN`, `api_key`, `--password`)."""
-    words = [word.upper() for word in _WORDS.findall(name.rsplit(".", 1)[-1])]
+    words = [word.upper() for word in re.compile(_WORDS).findall(name.rsplit(".", 1)[-1])]
     if len(words) >= 3 and words[-2:] == ["KEY", "ID"]:
         return "ACCESS" in words
     if not words:
@@ -181,7 +163,7 @@ def is_placeholder(value: str) -> bool:
     bare = value.strip().strip("\"'").strip()
     if not bare or _is_reference(bare) or _is_stand_in(bare):
         return True
-    prefix = _PREFIX.match(bare)
+    prefix = re.compile(_PREFIX).match(bare)
     return prefix is not None and _is_stand_in(bare[prefix.end() :])
 
 
@@ -221,15 +203,17 @@ def _candidates(text: str) -> Iterator[Secret]:
                 match.start(), match.end(), _SHAPES[(match.lastindex or 1) - 1][0], is_placeholder(match.group())
             )
     if "wandb" in text:
-        for login in _WANDB_LOGIN.finditer(text):
-            for key in _WANDB_KEY.finditer(text, login.start("rest"), login.end("rest")):
+        for login in re.compile(_WANDB_LOGIN).finditer(text):
+            for key in re.compile(_WANDB_KEY).finditer(text, login.start("rest"), login.end("rest")):
                 yield Secret(key.start(), key.end(), "wandb", is_placeholder(key.group()))
     if "://" in text:
-        yield from _plain(_IN_URL.finditer(text), "url")
+        yield from _plain(re.compile(_IN_URL).finditer(text), "url")
     if "earer" in text:
-        yield from _plain((match for match in _BEARER.finditer(text) if _looks_random(match["value"])), "bearer")
+        yield from _plain(
+            (match for match in re.compile(_BEARER).finditer(text) if _looks_random(match["value"])), "bearer"
+        )
     if "PRIVATE KEY-----" in text:
-        for match in _PRIVATE_KEY.finditer(text):
+        for match in re.compile(_PRIVATE_KEY).finditer(text):
             yield Secret(match.start(), match.end(), "private-key")
     yield from _named(text)
 
@@ -242,8 +226,8 @@ def _plain(matches: Iterable[re.Match[str]], provider: str) -> Iterator[Secret]:
 
 def _named(text: str) -> Iterator[Secret]:
     """Values given to a name that holds a credential."""
-    for word in _NAME_WORD.finditer(text):
-        after = _AFTER_NAME.match(text, word.end())
+    for word in re.compile(_NAME_WORD).finditer(text):
+        after = re.compile(_AFTER_NAME).match(text, word.end())
         if after is None:
             continue
         start = word.start()
@@ -257,8 +241,8 @@ def _named(text: str) -> Iterator[Secret]:
         if (
             not value.strip()
             or _is_reference(value)
-            or _NO_VALUE.match(value)
-            or (after.start(group) == after.start("bare") and _CODE.match(value))
+            or re.compile(_NO_VALUE).match(value)
+            or (after.start(group) == after.start("bare") and re.compile(_CODE).match(value))
         ):
             continue
         if not after["delimiter"].strip(" \t\\\n") and is_secret_name(value):
@@ -320,7 +304,7 @@ def _is_path(value: str) -> bool:
 
 
 def _is_reference(value: str) -> bool:
-    return bool(_REFERENCE.search(value))
+    return bool(re.compile(_REFERENCE).search(value))
 
 
 def _is_stand_in(value: str) -> bool:
@@ -329,13 +313,13 @@ def _is_stand_in(value: str) -> bool:
         return True
     if (value[0], value[-1]) in {("<", ">"), ("[", "]"), ("{", "}")} or value.endswith(("...", "…")) or MASK in value:
         return True
-    if _STAND_IN_PART.search(value):
+    if re.compile(_STAND_IN_PART).search(value):
         return True
     return is_secret_name(value) and not any(map(str.isdigit, value))
 
 
 def _owner(name: str) -> str:
-    words = _WORDS.findall(name.rsplit(".", 1)[-1])
+    words = re.compile(_WORDS).findall(name.rsplit(".", 1)[-1])
     known = {
         "WANDB": "wandb",
         "HF": "huggingface",
@@ -356,7 +340,7 @@ def _owner(name: str) -> str:
 
 
 def _public_prefix(value: str) -> str:
-    prefix = _PREFIX.match(value)
+    prefix = re.compile(_PREFIX).match(value)
     return prefix.group()[:4] if prefix else ""
 
 
@@ -366,7 +350,7 @@ def _broken_off(text: str) -> list[tuple[int, int]]:
         return []
     return [
         match.span()
-        for match in re.finditer(rf"(?<![A-Za-z0-9_])(?:{_PREFIX.pattern})[A-Za-z0-9_-]{{4,}}(?=…|\.\.\.)", text)
+        for match in re.finditer(rf"(?<![A-Za-z0-9_])(?:{_PREFIX})[A-Za-z0-9_-]{{4,}}(?=…|\.\.\.)", text)
         if not is_placeholder(match.group())
     ]
 
@@ -375,7 +359,7 @@ def _occurrences(text: str, value: str) -> list[tuple[int, int]]:
     """Where a value stands in a text: whole, or its beginning as far as it goes, also without its public prefix."""
     if len(value) < 6:
         return []
-    prefix = _PREFIX.match(value)
+    prefix = re.compile(_PREFIX).match(value)
     if prefix and len(value) - prefix.end() >= 16:
         return _runs(text, value) + _runs(text, value[prefix.end() :])
     return _runs(text, value)

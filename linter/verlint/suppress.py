@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from enum import Enum
 from functools import cache
 from typing import NamedTuple
@@ -40,7 +39,10 @@ class Entry:
 
     def covers(self, finding: Finding) -> bool:
         """Whether the entry speaks of a finding's rule and key."""
-        return finding.code in codes_of(self.name) and (not self.key or self.key in _keys(finding))
+        codes = codes_of(self.name)
+        if finding.code == OWN_CODE and codes != {OWN_CODE}:
+            return False  # a useless `ignore[VL0]` must not hide the report about itself
+        return finding.code in codes and (not self.key or self.key in _keys(finding))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,13 @@ class SuppressionReport:
     def span(self) -> Span:
         """What to point at: the entry, or the comment."""
         return self.suppression.span if self.entry is None else self.entry.span
+
+    def renaming(self) -> Edit | None:
+        """The edit that gives the entry the similar right name, if there is one."""
+        if self.entry is None or not self.near:
+            return None
+        span = self.entry.span
+        return Edit(Span(span.source, span.start, span.start + len(self.entry.name)), self.near[0])
 
     def removal(self) -> Edit:
         """The edit that takes it away: the entry with its comma, or the comment with its line or the blanks before
@@ -214,11 +223,13 @@ def _near_rules(name: str) -> tuple[str, ...]:
     try:
         match_rules(name)
     except UnknownRule as unknown:
-        return tuple(unknown.near)
+        return tuple(unknown.near[:1])
     return ()
 
 
 def _near_directive(body: str) -> tuple[str, ...]:
+    from difflib import get_close_matches
+
     words = body.split("=", 1)[0].split("[", 1)[0].split()
     names = ("ignore", "file-ignore", *DIRECTIVES)
     return tuple(get_close_matches(words[0], names, n=1)) if words else ()
@@ -230,8 +241,8 @@ def _entry_range(span: Span) -> Span:
     after = re.compile(r"[ \t]*,[ \t]*").match(text, end)
     if after is not None:
         return Span(span.source, start, after.end())
-    before = text.rfind(",", 0, start)
-    return Span(span.source, before if before >= 0 else start, end)
+    before = re.compile(r"[ \t]*,[ \t]*\Z").search(text, text.rfind("[", 0, start) + 1, start)
+    return Span(span.source, before.start() if before is not None else start, end)
 
 
 def _comment_range(suppression: Suppression) -> Span:

@@ -30,6 +30,8 @@ from verlint.source import Span
 from verlint.value import State, Value
 
 _VARIABLE_LIKE = re.compile(r"[A-Z][A-Z0-9_]*")
+# Keys that may be repeated where secrets are near: names of variables and the format's own.
+_SAFE_KEY = re.compile(r"[A-Z][A-Z0-9_]*|optional|used_by|use")
 _YES_NO = {"yes": "true", "on": "true", "y": "true", "no": "false", "off": "false", "n": "false"}
 _LONGEST_ECHO = 60
 _NO_SECRETS = "a spec names credentials and never holds their values"
@@ -45,6 +47,8 @@ class _Place:
     secret: bool = False
 
     def at(self, key: str, span: Span) -> _Place:
+        if self.secret and not _SAFE_KEY.fullmatch(key):
+            key = "?"
         return replace(self, path=f"{self.path}.{key}" if self.path else key, span=span)
 
 
@@ -212,7 +216,7 @@ class Checker:
         declared = [key for key, _ in entries_of(self._root.get(section)) if not key.startswith("x-")]
         if name in declared:
             return
-        public = section != "credentials" or _VARIABLE_LIKE.fullmatch(name) is not None
+        public = not place.secret and (section != "credentials" or _VARIABLE_LIKE.fullmatch(name) is not None)
         shown = f"`{_short(name)}`" if public else "this name"
         near = get_close_matches(name, declared, n=3)
         if section == "credentials":

@@ -331,8 +331,9 @@ def _outs(stage: _Fields) -> dict[str, SpecOut]:
     """The outputs of a stage: paths and checkpoints."""
     found: dict[str, SpecOut] = {}
     records = dict(stage.children("outs"))
-    for name, value in stage.values("outs").items():
-        entry = dict(entries_of(stage.node.get("outs")))[name]
+    values = stage.values("outs")
+    for name, entry in entries_of(stage.node.get("outs")):
+        value = values[name]
         place, span = entry.key.span, entry.value.span
         absent = Value(State.ABSENT, value.key, span=place)
         if (fields := records.get(name)) is None:

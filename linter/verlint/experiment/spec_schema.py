@@ -20,14 +20,18 @@ STEP_RANGE = r"[0-9]+\.\.[0-9]+(/[1-9][0-9]*)?"
 
 @dataclass(frozen=True, slots=True)
 class Str:
-    """Text. `choices` (value: meaning) are all that is allowed; `names` is the top-level key that declares the name;
-    `only_open` allows nothing but references and placeholders; `shell` text keeps `${NAME}` for the shell."""
+    """Text. `choices` (value: meaning) are all that is allowed; `names` is the top-level key that declares the name.
+
+    `only_open` allows nothing but references and placeholders, `fixed` allows none of them; `shell` text keeps
+    `${NAME}` for the shell.
+    """
 
     choices: Mapping[str, str] = field(default_factory=dict)
     pattern: str = ""
     expected: str = "text"
     names: str = ""
     only_open: bool = False
+    fixed: bool = False
     shell: bool = False
 
 
@@ -336,7 +340,7 @@ _STAGE = Record(
 
 SPEC = Record(
     {
-        "schema": Key(Str({SCHEMA: "this format"}), "Format of the file.", required=True),
+        "schema": Key(Str({SCHEMA: "this format"}, fixed=True), "Format of the file.", required=True),
         "name": Key(Str(), "Name of the experiment.", required=True),
         "family": Key(Str(FAMILIES), "Method the experiment follows."),
         "track": Key(Str(), "Task the experiment is about, such as math or textgame."),
@@ -403,7 +407,7 @@ def _str_schema(shape: Str) -> dict[str, Any]:
         return dict(_OPEN_REF)
     if shape.choices:
         named = [{"const": value, "description": about} for value, about in shape.choices.items()]
-        return {"anyOf": [*named, _OPEN_REF]}
+        return {"anyOf": named if shape.fixed else [*named, _OPEN_REF]}
     if shape.pattern:
         return {"anyOf": [{"type": "string", "pattern": shape.pattern}, _OPEN_REF]}
     return {"type": "string"}

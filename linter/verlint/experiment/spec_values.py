@@ -163,6 +163,8 @@ class Resolver:
         if target.hole is not None:
             return _hole(replace(target.hole, span=span), span)
         assert target.node is not None
+        if isinstance(target.node, Mapping):
+            return self._unresolved(_Lost(f"`{name}` is a mapping, not one value"), name, span, path)
         marker = (id(target.node), id(target.scope.body) if target.scope else 0)
         if marker in self._open:
             return self._unresolved(_Lost(f"`{name}` refers to itself"), name, span, path)
@@ -171,8 +173,6 @@ class Resolver:
             value = self._value(target.node, name, target.scope, False)
         finally:
             self._open.discard(marker)
-        if isinstance(value.data, dict) or isinstance(target.node, Mapping):
-            return self._unresolved(_Lost(f"`{name}` is a mapping, not one value"), name, span, path)
         return _through(value, span)
 
     def _target(self, names: list[str], scope: Scope | None) -> _Target | _Lost:
@@ -227,22 +227,21 @@ class Resolver:
             return replace(lost, hint=f"an environment variable is written ${{oc.env:{name}}}")
         return lost
 
-    def _model(self, names: list[str], found: Mapping) -> _Target | _Lost:
-        """`${models.ROLE}` stands for the model's id, through `same_as`."""
+    def _model(self, names: list[str], found: Mapping) -> _Target:
+        """`${models.ROLE}` stands for the model's id, through `same_as`; a role without one is reported elsewhere."""
         models = self._root.get("models")
-        seen = {id(found)}
-        while isinstance(models, Mapping) and len(names) == 2:
-            own, same = found.get("id"), found.get("same_as")
-            if own is not None:
+        if len(names) != 2 or not isinstance(models, Mapping):
+            return _Target(found, None)
+        seen: set[int] = set()
+        model: Node | None = found
+        while isinstance(model, Mapping) and id(model) not in seen:
+            seen.add(id(model))
+            if (own := model.get("id")) is not None:
                 return _Target(own, None)
-            other = models.get(same.text) if isinstance(same, Scalar) else None
-            if not isinstance(other, Mapping):
-                return _Lost(f"`{'.'.join(names)}` has no id")
-            if id(other) in seen:
-                return _Lost(f"`{'.'.join(names)}` is the same as itself")
-            seen.add(id(other))
-            found = other
-        return _Lost("`models` is a mapping, not one value")
+            same = model.get("same_as")
+            model = models.get(same.text) if isinstance(same, Scalar) else None
+        name = ".".join(names)
+        return _Target(None, None, Hole(("unresolved", name), name, "a role without a model"))
 
     def _stage_local(self, names: list[str], scope: Scope | None) -> _Target | _Lost:
         if scope is None:

@@ -185,6 +185,7 @@ def _after_here_docs(text: str, at: int, end: int, tags: list[str]) -> int:
 
 def _shell(text: str, start: int, end: int) -> Iterator[_Raw]:
     scan = _scan_shell(text, start, end)
+    skips = {begin: finish for begin, finish, _ in scan.comments}
     for begin, finish, in_array in scan.comments:
         ends = scan.lines if in_array else scan.commands
         before = bisect_left(ends, begin) - 1
@@ -192,14 +193,13 @@ def _shell(text: str, start: int, end: int) -> Iterator[_Raw]:
         if text[line_start:begin].strip():
             yield _Raw(begin, finish, line_start, finish)
             continue
-        first = _next_code(text, finish, end, scan)
+        first = _next_code(text, finish, end, skips)
         close = ends[min(bisect_left(ends, first), len(ends) - 1)]
         yield _Raw(begin, finish, first, close)
 
 
-def _next_code(text: str, at: int, end: int, scan: _Shell) -> int:
+def _next_code(text: str, at: int, end: int, skips: dict[int, int]) -> int:
     """The offset of the first character that is neither blank nor in a comment."""
-    skips = {begin: finish for begin, finish, _ in scan.comments}
     while at < end:
         if at in skips:
             at = skips[at]

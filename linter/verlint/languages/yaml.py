@@ -265,7 +265,7 @@ class _Builder:
             start = found.end()
             if blank := _BLANK.match(text, start):
                 start = blank.end()
-        return min(start, max(end, start)), anchor
+        return min(start, end), anchor
 
     def _alias(self, name: str, start: int, end: int) -> None:
         span = self.source.span(start, end)

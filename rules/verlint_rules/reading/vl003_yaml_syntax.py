@@ -1,15 +1,11 @@
 """A spec must be YAML that its reader accepts.
 
-Why
----
 Nothing of a spec is known when its YAML is broken, so no stage, root or credential in it is checked. The most common
 cause is a reference in flow style: `{model: ${models.policy}}` is a syntax error, because `{` opens a second mapping
 inside the first. In block style the same reference needs no quotes.
 
-Fix
----
-Mend what the message names. Quote references inside `{…}` and `[…]`: `{model: "${models.policy}"}`. Quote values that
-start with `@`, `` ` ``, `%` or `*`, and values that hold `: `. Indent with spaces.
+Fix: mend what the message names. Quote references inside `{…}` and `[…]`: `{model: "${models.policy}"}`. Quote values
+that start with `@`, `` ` ``, `%` or `*`, and values that hold `: `. Indent with spaces.
 """
 
 from __future__ import annotations

@@ -1,16 +1,12 @@
 """A spec must follow the format it declares.
 
-Why
----
 A misspelt key is not read, so the value meant for it silently falls back to a default: `lancher:` leaves a stage
 without a launcher, `num_node: 4` leaves the run on one node. A value of the wrong type or a reference that names
 nothing fails only when the launcher runs, after the queue and the model load. All departures from the format are
 reported at once.
 
-Fix
----
-Use the key, type or name that the message gives. Keys of your own, such as anchors for `<<` merges, start with `x-`.
-Values may be literals, references into the same file (`${vars.NAME}`, `${models.ROLE}`, `${roots.NAME}`,
+Fix: use the key, type or name that the message gives. Keys of your own, such as anchors for `<<` merges, start with
+`x-`. Values may be literals, references into the same file (`${vars.NAME}`, `${models.ROLE}`, `${roots.NAME}`,
 `${deps.NAME}`), environment variables (`${oc.env:NAME}`) or placeholders (`<NAME>`) that are decided later. The unsafe
 fix writes the one name that looks alike.
 """

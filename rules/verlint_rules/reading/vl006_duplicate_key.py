@@ -1,14 +1,11 @@
 """A key must stand once in its mapping.
 
-Why
----
 YAML forbids a repeated key. Some readers stop there, many keep the last value without a word: of two stages with one
 id only the second runs, of two `train_batch_size` values only one is used. Two `<<` keys in one mapping are the same
 fault. A key that overrides one that came in by `<<` is no repetition.
 
-Fix
----
-Remove one of the two, or give the second its own name. Merge several anchors with one list: `<<: [*first, *second]`.
+Fix: remove one of the two, or give the second its own name. Merge several anchors with one list:
+`<<: [*first, *second]`.
 """
 
 from __future__ import annotations

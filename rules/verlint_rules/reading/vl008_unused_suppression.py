@@ -21,7 +21,7 @@ from verlint.suppress import Fault, SuppressionReport
 
 @rule("VL008", "unused-suppression", on=SuppressionReport, severity=WARNING, fixable="safe")
 def check(report: SuppressionReport, ctx: Context) -> Iterator[Finding]:
-    hint = f"did you mean {' or '.join(report.near)}?" if report.near else ""
+    hint = f"did you mean {report.near[0]}?" if report.near else ""
     name = report.entry.name if report.entry is not None else ""
     key = f" about {report.entry.key}" if report.entry is not None and report.entry.key else ""
     match report.fault:
@@ -34,6 +34,11 @@ def check(report: SuppressionReport, ctx: Context) -> Iterator[Finding]:
         case Fault.MALFORMED:
             message = "this comment is neither a suppression nor a known directive"
             help_ = hint or "write ignore[CODE] reason, file-ignore[CODE] reason, or family=, on-policy=, verl="
-    yield ctx.fail(report.span, message, help=help_).with_fix(
-        "delete the suppression", report.removal(), safety=Safety.SAFE
-    )
+    finding = ctx.fail(report.span, message, help=help_)
+    renaming = report.renaming()
+    if report.fault in (Fault.UNUSED, Fault.NO_CODE):
+        yield finding.with_fix("delete the suppression", report.removal(), safety=Safety.SAFE)
+    elif renaming is not None:  # then something is hidden that was shown before
+        yield finding.with_fix(f"name {report.near[0]}", renaming, safety=Safety.UNSAFE)
+    else:
+        yield finding

@@ -82,13 +82,18 @@ def _shell(source: Source, entry: Entry, run: Run) -> Shell:
 
 
 def explore(
-    source: Source, files: Files, entry: Entry, *, programs: dict[int, Program] | None = None, max_paths: int = MAX_PATHS
+    texts: Sequence[Source], files: Files, entry: Entry, *, programs: dict[int, Program] | None = None, max_paths: int = MAX_PATHS
 ) -> Resolution:
-    """All paths of a launcher, the expected one first, at most `max_paths`."""
+    """All paths of a launcher, the expected one first, at most `max_paths`.
+
+    Several texts run one after the other in one shell, as somebody who follows a README types them: an `exit` ends only its own text.
+    `programs` are trees already parsed, by the identity of their source; new ones are added.
+    """
+    source = texts[0]
     parsed = {} if programs is None else programs
-    program = parsed.get(id(source))
-    if program is None:
-        program = parsed[id(source)] = parse(source.text)
+    for text in texts:
+        if id(text) not in parsed:
+            parsed[id(text)] = parse(text.text)
     waiting: list[tuple[bool, ...]] = [()]
     seen: set[tuple[bool, ...]] = {()}
     paths: list[Path] = []
@@ -96,7 +101,9 @@ def explore(
         run = Run(files, waiting.pop(0), closed=entry.closed, mount=entry.mount, programs=parsed)
         shell = _shell(source, entry, run)
         try:
-            shell.main(program)
+            for text in texts:
+                shell.source = text
+                shell.main(parsed[id(text)])
         except (OverBudget, RecursionError):
             run.over_budget = True
         paths.append(Path(tuple(run.conditions), tuple(run.events), tuple(run.notes), shell.status, run.over_budget))

@@ -1,0 +1,233 @@
+"""Running rules over a project: each rule over the things it is on, then folding, suppression and order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from verlint.experiment.launch import Launch
+from verlint.experiment.project import Project, Variant
+from verlint.experiment.stage import Experiment
+from verlint.files.kinds import Kind
+from verlint.files.loading import Loaded
+from verlint.files.reader import Unreadable
+from verlint.finding import Finding, Severity, Verdict
+from verlint.languages.bash.command import Command
+from verlint.result import Report, Summary
+from verlint.rule import Context, Rule, match_rules
+from verlint.settings import Settings
+from verlint.source import Span
+from verlint.suppress import OWN_CODE, Suppression, SuppressionReport, apply, collect
+
+
+@dataclass
+class _Outcome:
+    findings: list[Finding] = field(default_factory=list)
+    crashed: bool = False
+
+
+def selected_rules(settings: Settings) -> list[Rule]:
+    """The rules that are on, by code. Raises UnknownRule for a name that no rule has."""
+    chosen = {rule.code: rule for name in (settings.select or ("ALL",)) for rule in match_rules(name)}
+    for name in settings.extend_select:
+        chosen.update((rule.code, rule) for rule in match_rules(name))
+    for name in settings.ignore:
+        for rule in match_rules(name):
+            chosen.pop(rule.code, None)
+    return [chosen[code] for code in sorted(chosen)]
+
+
+def check_project(
+    files: Sequence[Loaded], settings: Settings, root: Path, *, unreadable: Sequence[Unreadable] = ()
+) -> Report:
+    """Everything the selected rules find in the loaded files."""
+    project = Project(files, settings, root)
+    rules = selected_rules(settings)
+    outcome = _Outcome()
+    for rule in rules:
+        if rule.code != OWN_CODE:
+            _run(rule, project, unreadable, outcome)
+    findings = _fold(outcome.findings)
+    findings = [_leveled(finding, settings) for finding in findings if not _ignored_at(finding, settings, project)]
+    kept, suppressed = _suppress(findings, project, rules, settings, outcome)
+    return Report(tuple(sorted(kept, key=Finding.order)), _summary(project, unreadable), outcome.crashed, suppressed)
+
+
+# ---- running
+
+
+def _run(rule: Rule, project: Project, unreadable: Sequence[Unreadable], outcome: _Outcome) -> None:
+    context = Context(rule, project, _options(rule, project.settings))
+    if rule.on is Command or rule.on is Launch:
+        _run_on_sites(rule, project, context, outcome)
+    for subject, place in _subjects(rule.on, project, unreadable):
+        outcome.findings.extend(_guarded(rule, subject, context, place, outcome))
+
+
+def _options(rule: Rule, settings: Settings) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name in rule.names():
+        found.update(settings.rules.get(name, {}))
+    return found
+
+
+def _subjects(on: type, project: Project, unreadable: Sequence[Unreadable]) -> Iterator[tuple[object, Span | None]]:
+    """The things of a class, apart from commands and launches of scripts, with the place to blame for a crash."""
+    if on is Unreadable:
+        yield from ((each, None) for each in unreadable)
+    elif on is Loaded:
+        yield from ((file, file.source.span(0, 0)) for file in project.files)
+    elif on is Experiment:
+        yield from ((each, each.source.span(0, 0)) for each in project.experiments)
+    elif on is Launch:
+        for experiment in project.experiments:
+            if experiment.is_spec:
+                yield from ((launch, launch.head) for stage in experiment.stages for launch in stage.launches)
+    elif on.__name__ == "Script":
+        yield from ((script, script.source.span(0, 0)) for script in project.scripts)
+    elif on.__name__ == "SpecFile":
+        yield from ((spec, spec.source.span(0, 0)) for spec in project.specs)
+
+
+def _guarded(rule: Rule, subject: object, context: Context, place: Span | None, outcome: _Outcome) -> list[Finding]:
+    """The findings of a rule on one thing; a rule that crashes becomes a finding, and the rest goes on."""
+    if rule.families and isinstance(subject, Launch) and subject.family not in rule.families:
+        return []
+    try:
+        return [_about(finding, subject) for finding in rule.check(subject, context)]
+    except Exception as error:
+        outcome.crashed = True
+        message = f"the rule itself failed here ({type(error).__name__}: {error}); please report it"
+        path = place.in_file().source.path if place is not None else getattr(subject, "path", "")
+        return [Finding(rule.code, rule.slug, Severity.ERROR, Verdict.FAIL, message, place, path=str(path))]
+
+
+def _about(finding: Finding, subject: object) -> Finding:
+    if finding.about or not isinstance(subject, Launch):
+        return finding
+    return replace(finding, about=" / ".join(each for each in (subject.family, subject.stage) if each))
+
+
+def _run_on_sites(rule: Rule, project: Project, context: Context, outcome: _Outcome) -> None:
+    for variants in project.sites.values():
+        by_entry: dict[tuple[int, object], list[tuple[Variant, list[Finding]]]] = {}
+        for variant in variants:
+            subject: object = variant.command
+            if rule.on is Launch:
+                subject = project.launch(variant.command)
+                if subject is None:
+                    break
+            found = _guarded(rule, subject, context, variant.command.span, outcome)
+            group = (id(variant.entry), tuple(call.span.order() for call in variant.command.around.stack))
+            by_entry.setdefault(group, []).append((variant, [_in_context(f, variant) for f in found]))
+        for group_found in by_entry.values():
+            outcome.findings.extend(_agreed(group_found))
+
+
+def _in_context(finding: Finding, variant: Variant) -> Finding:
+    stack = variant.command.around.stack
+    if not stack or finding.contexts:
+        return finding
+    return replace(finding, contexts=(f"called at {stack[0].span}",))
+
+
+def _agreed(group: list[tuple[Variant, list[Finding]]]) -> Iterator[Finding]:
+    """One command on several paths of one script: what holds on some of them only is unsure, with the condition."""
+    if len(group) == 1:
+        yield from group[0][1]
+        return
+    keys = [{_key(finding) for finding in found} for _, found in group]
+    for (variant, found), own in zip(group, keys, strict=True):
+        for finding in found:
+            everywhere = all(_key(finding) in each for each in keys)
+            if everywhere or finding.verdict is Verdict.UNSURE or not own:
+                yield finding
+            else:
+                yield _on_some_paths(finding, variant)
+
+
+def _on_some_paths(finding: Finding, variant: Variant) -> Finding:
+    guards = [guard_text(each.text, each.holds) for each in variant.command.around.guards]
+    when = " and ".join(dict.fromkeys(guards)) or "on some paths"
+    verify = finding.verify or f"bash -x {finding.file}  # see which branch runs"
+    return replace(finding, verdict=Verdict.UNSURE, verify=verify, contexts=(*finding.contexts, f"when {when}"))
+
+
+def guard_text(text: str, holds: bool) -> str:
+    """A condition with its outcome, in words."""
+    if holds:
+        return text
+    for positive, negative in ((" is not ", " is "), (" is ", " is not ")):
+        if positive in text:
+            return text.replace(positive, negative, 1)
+    return f"not ({text})"
+
+
+# ---- folding, levels, suppression
+
+
+def _key(finding: Finding) -> tuple[object, ...]:
+    place = finding.span.order() if finding.span is not None else finding.path
+    return (finding.code, place, finding.message)
+
+
+def _fold(findings: Iterable[Finding]) -> list[Finding]:
+    """One finding per place and message; the calls in which it was seen are gathered, a certain one beats an unsure one."""
+    found: dict[tuple[object, ...], Finding] = {}
+    for finding in findings:
+        key = _key(finding)
+        other = found.get(key)
+        if other is None:
+            found[key] = finding
+            continue
+        contexts = tuple(dict.fromkeys((*other.contexts, *finding.contexts)))
+        best = other if other.verdict is Verdict.FAIL or finding.verdict is Verdict.UNSURE else finding
+        found[key] = replace(best, contexts=contexts)
+    return list(found.values())
+
+
+def _leveled(finding: Finding, settings: Settings) -> Finding:
+    """The finding with the severity that the settings give its rule; the longest matching prefix counts."""
+    best = ""
+    for name in settings.severity:
+        if (finding.code.startswith(name.upper()) or name == finding.slug) and len(name) >= len(best):
+            best = name
+    return replace(finding, severity=settings.severity[best]) if best else finding
+
+
+def _ignored_at(finding: Finding, settings: Settings, project: Project) -> bool:
+    if not settings.per_path_ignores:
+        return False
+    names = settings.ignored_at(Path.cwd() / finding.file)
+    return any(finding.code in {rule.code for rule in match_rules(name)} for name in names)
+
+
+def _suppress(
+    findings: list[Finding], project: Project, rules: Sequence[Rule], settings: Settings, outcome: _Outcome
+) -> tuple[list[Finding], int]:
+    suppressions: list[Suppression] = []
+    for file in project.files:
+        if "verlint" in file.source.text:
+            suppressions.extend(collect(file.source, file.kind))
+    if not suppressions:
+        return findings, 0
+    applied = apply(findings, suppressions, ran=[rule.code for rule in rules])
+    own = next((rule for rule in rules if rule.code == OWN_CODE), None)
+    if own is None:
+        return applied.kept, len(applied.suppressed)
+    context = Context(own, project, _options(own, settings))
+    reported = [finding for each in applied.unused for finding in _guarded(own, each, context, each.span, outcome)]
+    again = apply([_leveled(finding, settings) for finding in reported], suppressions, ran=[OWN_CODE])
+    return [*applied.kept, *again.kept], len(applied.suppressed) + len(again.suppressed)
+
+
+def _summary(project: Project, unreadable: Sequence[Unreadable]) -> Summary:
+    launchers = sum(file.kind is Kind.LAUNCHER for file in project.files)
+    experiments = [each for each in project.experiments if each.root and (each.is_spec or len(each.stages) > 1)]
+    stages = sum(len(each.stages) for each in experiments)
+    return Summary(len(project.files) + len(unreadable), launchers, len(experiments), stages, 0)
+
+
+__all__ = ["SuppressionReport", "check_project", "guard_text", "selected_rules"]

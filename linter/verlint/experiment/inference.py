@@ -1,0 +1,63 @@
+"""Which stage of which family a launch is, from its override set alone. First match wins; None when that cannot be told.
+
+Source: the stage tables of the LMOps families (launchers' stage-defining overrides).
+"""
+
+from __future__ import annotations
+
+from verlint.experiment.launch import Launch
+
+
+def infer(launch: Launch) -> tuple[str, str] | None:
+    """Family and stage kind of a launch."""
+    if launch["data.prompt_key"].equals("prompt") or "trainer.use_exp_model" in launch or launch["trainer.stage"].equals("rl"):
+        if "trainer.use_exp_model" in launch or "trainer.stage" in launch:
+            return ("coach", "eval") if launch["trainer.val_only"].equals(True) else ("coach", "train")
+    if "trainer.stage" in launch:
+        return _consolidating(launch)
+    return _plain(launch)
+
+
+def _consolidating(launch: Launch) -> tuple[str, str] | None:
+    """OEL and OPCD say their stage in `trainer.stage`."""
+    stage = launch["trainer.stage"]
+    if stage.equals("extract"):
+        kind = "eval" if launch["trainer.eval_wo_experience"].equals(True) else "extract"
+        if "trainer.oel_round" in launch:
+            return "oel", kind
+        return None if launch["trainer.setting"].equals("textgame") else ("opcd", kind)
+    if stage.equals("consolidate"):
+        if launch["trainer.train_oel"].equals(True):
+            return "oel", "deploy" if launch["trainer.on_policy_merge"].equals(False) else "consolidate"
+        if launch["trainer.generate_off_policy"].equals(True):
+            return "opcd", "off-policy-data"
+        return "opcd", "off-policy" if launch["trainer.on_policy_merge"].equals(False) else "on-policy"
+    return None
+
+
+def _plain(launch: Launch) -> tuple[str, str] | None:
+    """GAD and OPO use stock keys."""
+    if "trainer.val_data" in launch:
+        return "gad", "generation"
+    critic = launch["critic.model.path"]
+    if critic.given and critic.text is not None and critic.text.suffix.rstrip("/").endswith("critic/huggingface"):
+        return "gad", "adversarial"
+    content = launch["data.prompt_key"].equals("content")
+    if content and critic.given and launch["actor_rollout_ref.actor.kl_loss_type"].equals("low_var_kl"):
+        return "gad", "warmup"
+    if content and _no_regulariser(launch) and "lmsys" in str(launch["data.train_files"]):
+        return "gad", "seqkd"
+    if launch["algorithm.adv_estimator"].equals("opo"):
+        return "opo", "train"
+    if _no_regulariser(launch) and launch["algorithm.kl_ctrl.kl_coef"].given and launch["algorithm.kl_ctrl.kl_coef"].equals(0):
+        same = launch["data.train_batch_size"].same_as(launch["actor_rollout_ref.actor.ppo_mini_batch_size"])
+        return ("opo", "train") if same and not content else None
+    return None
+
+
+def _no_regulariser(launch: Launch) -> bool:
+    actor = "actor_rollout_ref.actor"
+    zero = (launch[f"{actor}.{key}"] for key in ("kl_loss_coef", "entropy_coeff"))
+    return bool(launch[f"{actor}.use_kl_loss"].given and launch[f"{actor}.use_kl_loss"].equals(False)) and all(
+        value.given and value.equals(0) for value in zero
+    )

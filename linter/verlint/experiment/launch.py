@@ -1,0 +1,218 @@
+"""Launches: commands that start a VeRL entry point, with their override set."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from verlint.languages.bash.command import Command
+from verlint.languages.bash.wrappers import program_name, unwrap
+from verlint.languages.hydra.override import Form, Override, is_override_like, parse_override
+from verlint.source import Span
+from verlint.value import Data, Hop, State, Text, Value
+
+_PYTHON = re.compile(r"(?:python|pypy)(?:\d+(?:\.\d+)*)?w?")
+_PYTHON_WITH_VALUE = frozenset(["-X", "-W", "-Q"])
+
+LAUNCHERS: Mapping[str, frozenset[str]] = {
+    "torchrun": frozenset(
+        ["--nnodes", "--nproc_per_node", "--nproc-per-node", "--node_rank", "--node-rank", "--master_addr", "--master-addr",
+         "--master_port", "--master-port", "--rdzv_backend", "--rdzv-backend", "--rdzv_endpoint", "--rdzv-endpoint", "--rdzv_id",
+         "--rdzv-id", "--max_restarts", "--max-restarts", "--log_dir", "--log-dir", "-r", "-t", "--tee", "--local_addr"]
+    ),
+    "accelerate": frozenset(["--config_file", "--num_processes", "--num_machines", "--machine_rank", "--main_process_ip",
+                             "--main_process_port", "--mixed_precision"]),
+    "deepspeed": frozenset(["--num_gpus", "--num_nodes", "--hostfile", "--include", "--exclude", "--master_port", "--master_addr"]),
+    "uv": frozenset(["--with", "--extra", "--group", "--python", "-p", "--project", "--directory", "--env-file", "--isolated-from"]),
+    "conda": frozenset(["-n", "--name", "-p", "--prefix", "--cwd"]),
+    "mamba": frozenset(["-n", "--name", "-p", "--prefix"]),
+    "poetry": frozenset(["-C", "--directory", "-P"]),
+    "pixi": frozenset(["-e", "--environment"]),
+}  # fmt: skip
+"""Programs that start a Python program, with their options that take the next word. Source: their own `--help`."""
+
+_VERBS = {"accelerate": ("launch",), "uv": ("run",), "conda": ("run",), "mamba": ("run",), "poetry": ("run",), "pixi": ("run",)}
+_NEEDS_PYTHON = frozenset(["uv", "conda", "mamba", "poetry", "pixi"])
+
+ENTRY_MODULE = re.compile(
+    r"verl\.(?:trainer\.(?:main_\w+|fsdp_sft_trainer|sft_trainer\w*|main)|experimental(?:\.\w+)*\.(?:main_\w+|\w+_main|main)|model_merger\b.*)"
+    r"|recipe(?:\.\w+)*\.(?:main_\w+|\w+_main|main|\w+_trainer\w*|\w*sft\w*)"
+    r"|verl\.trainer\.\w+|verl_\w+(?:\.\w+)*\.main_\w+"
+)
+"""Modules that start training, evaluation or generation. Sources: VeRL 0.1 to 0.9.1 `verl/trainer`, `recipe/`, EasyR1."""
+
+ENTRY_FILE = re.compile(r"(?:^|/)(?:main_\w*(?:ppo|eval|generation|sft|dapo|spin|prime|sppo|gkd|opo|rl)\w*|\w*sft_trainer\w*|fully_async_main|main_ppo)\.py$")
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A Python program that a command starts: its module or file, and the words behind it."""
+
+    name: Text
+    module: bool
+    arguments: tuple[Text, ...]
+
+    @property
+    def entry(self) -> str:
+        """The dotted name of the module, or the path of the file; "" when not known."""
+        return self.name.known or ""
+
+
+def python_program(argv: tuple[Text, ...]) -> Program | None:
+    """The Python program that a command starts, through wrappers and launchers; None when it starts none."""
+    words = unwrap(argv).argv
+    for _ in range(4):
+        if not words:
+            return None
+        name = program_name(words[0])
+        if _PYTHON.fullmatch(name):
+            return _behind_python(words[1:])
+        if name == "ray" and _is(words, 1, "job") and _is(words, 2, "submit"):
+            words = unwrap(_behind_dashes(words)).argv
+        elif name in LAUNCHERS:
+            rest = _behind_launcher(words, name)
+            if name not in _NEEDS_PYTHON:
+                return _behind_python(rest)
+            words = unwrap(rest).argv
+        else:
+            return None
+    return None
+
+
+def _is(words: tuple[Text, ...], at: int, text: str) -> bool:
+    return len(words) > at and words[at].known == text
+
+
+def _behind_dashes(words: tuple[Text, ...]) -> tuple[Text, ...]:
+    for at, word in enumerate(words):
+        if word.known == "--":
+            return words[at + 1 :]
+    for at, word in enumerate(words[3:], 3):
+        if _PYTHON.fullmatch(program_name(word)) or program_name(word) in ("bash", "torchrun"):
+            return words[at:]
+    return ()
+
+
+def _behind_launcher(words: tuple[Text, ...], name: str) -> tuple[Text, ...]:
+    at = 1
+    if name in _VERBS:
+        if not any(_is(words, 1, verb) for verb in _VERBS[name]):
+            return ()
+        at = 2
+    while at < len(words):
+        text = words[at].known or words[at].prefix
+        if text == "--":
+            return words[at + 1 :]
+        if text in ("-m", "--module") and name not in _NEEDS_PYTHON:
+            return words[at:]
+        if not text.startswith("-"):
+            return words[at:] if text or not words[at].elastic else words[at + 1 :]
+        at += 2 if text in LAUNCHERS[name] else 1
+    return ()
+
+
+def _behind_python(words: tuple[Text, ...]) -> Program | None:
+    at = 0
+    while at < len(words):
+        text = words[at].known
+        if text in ("-m", "--module"):
+            if at + 1 >= len(words):
+                return None
+            return Program(words[at + 1], True, words[at + 2 :])
+        if text == "-c":
+            return None
+        if text is None or not text.startswith("-") or text == "-":
+            return Program(words[at], False, words[at + 1 :])
+        at += 2 if text in _PYTHON_WITH_VALUE else 1
+    return None
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A command recognised as a VeRL entry point.
+
+    `launch[key]` is the value of a configuration key: of the last override that sets it, else absent (with the default of the VeRL
+    version in use, where that is known). `options` are the words that are no overrides (`--config-name=…`).
+    """
+
+    command: Command
+    program: Program
+    overrides: tuple[Override, ...]
+    options: tuple[Text, ...]
+    defaults: Mapping[str, Data] = field(default_factory=dict)
+    version: str = ""
+    family: str = ""
+    stage: str = ""
+    intent: str = ""
+    aliases: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def span(self) -> Span:
+        """The whole command."""
+        return self.command.span
+
+    @property
+    def head(self) -> Span:
+        """The entry point as written: what to point at when a key is missing."""
+        return self.program.name.span or self.command.span
+
+    @property
+    def passes_arguments(self) -> bool:
+        """Whether the caller's own words are passed on (`"$@"`), so keys may be set from outside."""
+        return any(word.elastic for word in self.options)
+
+    @cached_property
+    def by_key(self) -> Mapping[str, Override]:
+        """The override that counts for each key: the last one."""
+        found: dict[str, Override] = {}
+        for override in self.overrides:
+            if override.key and override.error is None:
+                found[override.key] = override
+        return found
+
+    def __getitem__(self, key: str) -> Value:
+        override = self.by_key.get(key)
+        if override is not None and override.form is not Form.DELETE:
+            return override.value
+        if key in self.defaults:
+            note = f"default of VeRL {self.version}"
+            return Value(State.ABSENT, key, self.defaults[key], span=self.head, hops=(Hop(None, note),), has_default=True)
+        return Value(State.ABSENT, key, span=self.head, reason="not given, and the default depends on the VeRL version")
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.by_key
+
+
+def as_launch(command: Command) -> Launch | None:
+    """The launch that a command is, or None."""
+    if command.builtin or command.function:
+        return None
+    program = python_program(command.argv)
+    if program is None or not _is_entry(program):
+        return None
+    overrides: list[Override] = []
+    options: list[Text] = []
+    for word in program.arguments:
+        override = None if word.elastic and not word.prefix else parse_override(word)
+        if override is None:
+            options.append(word)
+        else:
+            overrides.append(override)
+    return Launch(command, program, tuple(overrides), tuple(options))
+
+
+def _is_entry(program: Program) -> bool:
+    entry = program.entry
+    if not entry:
+        return sum("." in _key_part(word) for word in program.arguments if is_override_like(word)) >= 3
+    if program.module and ENTRY_MODULE.fullmatch(entry):
+        return True
+    if not program.module and ENTRY_FILE.search(entry):
+        return True
+    return sum("." in _key_part(word) for word in program.arguments if is_override_like(word)) >= 3
+
+
+def _key_part(word: Text) -> str:
+    return word.prefix.split("=", 1)[0]

@@ -1,0 +1,317 @@
+"""The project: all scripts, documents and specs of a run, and the experiments they make."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from verlint.experiment.branches import branch_change
+from verlint.experiment.inference import infer
+from verlint.experiment.launch import Launch, Program, as_launch
+from verlint.experiment.script import Script, start_folder
+from verlint.experiment.spec import Spec, SpecFile, SpecStage
+from verlint.experiment.spec_reader import read_spec
+from verlint.experiment.stage import Called, Experiment, Stage, called_file, identify, options_of
+from verlint.families import FAMILIES, family_of_folder
+from verlint.files.comments import Directive, directives
+from verlint.files.kinds import Kind
+from verlint.files.loading import Loaded
+from verlint.files.tree import Tree
+from verlint.languages.bash.command import Command, Surroundings
+from verlint.languages.bash.state import Event
+from verlint.languages.bash.syntax import Program as Syntax
+from verlint.languages.hydra.override import Form, Override
+from verlint.languages.markdown import shell_fences
+from verlint.settings import Settings
+from verlint.source import Source, Span
+from verlint.value import Literal, Text, Value
+from verlint.verl.defaults import defaults_of
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A command as one way of starting it gives it: the script it was reached from, and on how many of its paths."""
+
+    command: Command
+    entry: Script
+    paths: frozenset[int]
+
+    @property
+    def called(self) -> bool:
+        """Whether the arguments are those of a real call, not those of anybody."""
+        return bool(self.command.around.stack) or self.entry.document
+
+
+class Project:
+    """Everything loaded for one run. Rules ask it about what lies beyond the thing they look at."""
+
+    def __init__(self, files: Sequence[Loaded], settings: Settings, root: Path) -> None:
+        self.settings = settings
+        self.root = _common_root(root, files)
+        self.files = list(files)
+        self.tree = Tree(self.root, files)
+        self.programs: dict[int, Syntax] = {}
+        self.kinds = {id(file.source): file.kind for file in files}
+
+    # ---- scripts
+
+    @cached_property
+    def scripts(self) -> list[Script]:
+        """Launchers and documents, by path, then the scripts of the checkout that they call."""
+        found: list[Script] = []
+        for file in self.files:
+            path = self.tree.relative(file.path)
+            if path is None:
+                continue
+            if file.kind is Kind.LAUNCHER:
+                found.append(self._launcher(file.source, path))
+            elif file.kind is Kind.MARKDOWN:
+                texts = tuple(fence.source for fence in shell_fences(file.source))
+                if texts:
+                    found.append(self._script(file.source, path, texts, document=True))
+        return found
+
+    def _launcher(self, source: Source, path: str) -> Script:
+        return self._script(source, path, (source,), document=False)
+
+    def _script(self, source: Source, path: str, texts: tuple[Source, ...], *, document: bool) -> Script:
+        kind = Kind.MARKDOWN if document else Kind.LAUNCHER
+        start = posixpath.dirname(path) if document else start_folder(source, path, self.tree)
+        return Script(source, path, texts, start, document, self.tree, self.programs, tuple(directives(source, kind)))
+
+    @cached_property
+    def specs(self) -> list[SpecFile]:
+        """The specs, by path."""
+        return [read_spec(file.source) for file in self.files if file.kind is Kind.SPEC]
+
+    # ---- commands
+
+    @cached_property
+    def variants(self) -> list[Variant]:
+        """Every distinct command that any script would start, in order of scripts and commands."""
+        out: list[Variant] = []
+        for script in self.scripts:
+            out.extend(_variants(script))
+        return out
+
+    @cached_property
+    def sites(self) -> Mapping[tuple[str, int, int], list[Variant]]:
+        """Variants by the place of the command. Where real calls reach it, the launcher's own open run is left out."""
+        found: dict[tuple[str, int, int], list[Variant]] = {}
+        for variant in self.variants:
+            found.setdefault(variant.command.span.order(), []).append(variant)
+        return {place: [v for v in each if v.called] or each for place, each in sorted(found.items())}
+
+    def launch(self, command: Command) -> Launch | None:
+        """The launch that a command is, with family, stage, intent and the defaults of the VeRL version in use."""
+        found = as_launch(command)
+        if found is None:
+            return None
+        source = command.span.in_file().source
+        said = self._directives(source, command)
+        plain = replace(found, defaults=defaults_of(""))
+        family, stage = infer(plain) or ("", "")
+        if not family:
+            home = family_of_folder(source.path)
+            family = home.name if home is not None and home.name == "opo" else ""
+        family = said.get("family", family)
+        version = self.settings.verl or said.get("verl", "") or (FAMILIES[family].verl if family in FAMILIES else "")
+        intent = said.get("on-policy", "exact" if family == "opo" else "")
+        return replace(
+            found, family=family, stage=stage, intent=intent, version=version, defaults=defaults_of(version)
+        )
+
+    def _directives(self, source: Source, command: Command) -> dict[str, str]:
+        """What the comments of a file say for a command: those of the whole file, then those just above it."""
+        span = command.span.in_file()
+        out: dict[str, str] = {}
+        for each in self._directives_of(source):
+            if each.file_wide or each.scope.start <= span.start < each.scope.end:
+                out[each.name] = each.value
+        return out
+
+    def _directives_of(self, source: Source) -> list[Directive]:
+        found = self._known_directives.get(id(source))
+        if found is None:
+            kind = self.kinds.get(id(source), Kind.LAUNCHER)
+            found = self._known_directives[id(source)] = directives(source, kind)
+        return found
+
+    @cached_property
+    def _known_directives(self) -> dict[int, list[Directive]]:
+        return {}
+
+    @cached_property
+    def launches(self) -> list[tuple[Launch, Variant]]:
+        """Every launch, with the variant it comes from; launches of specs have none of their own here."""
+        return [
+            (launch, variant)
+            for variants in self.sites.values()
+            for variant in variants
+            if (launch := self.launch(variant.command)) is not None
+        ]
+
+    # ---- experiments
+
+    @cached_property
+    def experiments(self) -> list[Experiment]:
+        """The experiments: specs, documents and scripts that call others. `root` marks those that nothing calls."""
+        called = self._called_paths()
+        out = [self._spec_experiment(spec) for spec in self.specs if spec.spec is not None]
+        for script in self.scripts:
+            stages = self._stages(script)
+            if stages:
+                out.append(Experiment(script.source, stages, script=script, root=script.path not in called))
+        return out
+
+    def _called_paths(self) -> set[str]:
+        paths = {self.tree.relative(file.path): file.source for file in self.files}
+        sources = {id(source): path for path, source in paths.items() if path is not None}
+        found: set[str] = set()
+        for variant in self.variants:
+            if variant.command.around.stack:
+                path = sources.get(id(variant.command.span.in_file().source))
+                if path is not None and path != variant.entry.path:
+                    found.add(path)
+        return found
+
+    def _stages(self, script: Script) -> list[Stage]:
+        """The stages a script runs on its expected path: calls of scripts and tools, and launches of its own."""
+        events = script.resolution.paths[0].events if script.resolution.paths else ()
+        own = {id(text) for text in script.texts}
+        out: list[Stage] = []
+        branches: dict[str, tuple[Text, Span]] = {}
+        for at, event in enumerate(events):
+            if not isinstance(event, Command):
+                continue
+            change = branch_change(event)
+            if change is not None:
+                branches[change.folder] = (change.branch, event.span)
+            if id(_own_source(event.span.source, own)) not in own:
+                continue
+            stage = self._stage(script, event, events[at + 1 :], own, len(out))
+            if stage is not None:
+                out.append(_on_branch(stage, branches))
+        return out
+
+    def _stage(
+        self, script: Script, command: Command, following: Sequence[Event], own: set[int], order: int
+    ) -> Stage | None:
+        called = called_file(command)
+        launch = self.launch(command)
+        if called is None and launch is None:
+            return None
+        inner = _inner(following, own)
+        launches = [found for each in inner if isinstance(each, Command) and (found := self.launch(each)) is not None]
+        if launch is not None:
+            launches.insert(0, launch)
+        path = _shown_path(called)
+        family, kind = identify(path, launches, self._home(script))
+        options = options_of(called.arguments) if called is not None else {}
+        name = path or (launch.program.entry if launch is not None else "")
+        return Stage(
+            id=name, span=command.span, order=order, launcher=path, family=family, kind=kind, options=options, command=command,
+            events=(command, *inner), launches=launches,
+        )  # fmt: skip
+
+    def _home(self, script: Script) -> str:
+        """The start folder, with the folder the project stands in, so that the family's own folder name counts."""
+        return posixpath.join(self.root.as_posix().rsplit("/", 1)[-1], script.start)
+
+    def _spec_experiment(self, file: SpecFile) -> Experiment:
+        spec = file.spec
+        assert spec is not None
+        family = str(spec.family) if spec.family.decided else ""
+        stages = [
+            Stage(
+                id=stage.id, span=stage.id_span, order=order, launcher=str(stage.launcher) if stage.launcher.given else "", family=family,
+                kind=str(stage.kind) if stage.kind.decided else "", launches=[self.spec_launch(spec, stage)] if stage.entry.given else [],
+                branch=stage.branch if stage.branch.given else None, branch_span=stage.branch.span if stage.branch.given else None, spec=stage,
+            )
+            for order, stage in enumerate(spec.stages.values())
+        ]  # fmt: skip
+        return Experiment(file.source, stages, spec=file)
+
+    def spec_launch(self, spec: Spec, stage: SpecStage) -> Launch:
+        """The launch that a stage with `entry` and `overrides` stands for."""
+        overrides = tuple(_spec_override(stage, key, value) for key, value in stage.overrides.items())
+        entry = Text((Literal(str(stage.entry), stage.entry.span),), stage.entry.span or stage.id_span)
+        command = Command((entry, *(override.word for override in overrides)), stage.span, Surroundings(Text(), {}))
+        family = str(spec.family) if spec.family.decided else ""
+        intent = spec.intent(stage)
+        checkout = spec.checkouts.get(str(stage.checkout))
+        base = str(checkout.base) if checkout is not None and checkout.base.decided and checkout.base.given else ""
+        version = self.settings.verl or base or (FAMILIES[family].verl if family in FAMILIES else "")
+        return Launch(
+            command, Program(entry, True, command.argv[1:]), overrides, (), defaults_of(version), version, family,
+            str(stage.kind) if stage.kind.decided else "", str(intent) if intent.given and intent.decided else "exact" if family == "opo" else "",
+        )  # fmt: skip
+
+
+def _common_root(root: Path, files: Iterable[Loaded]) -> Path:
+    """The folder below which all files are: the working directory, or one above it."""
+    common = root
+    for file in files:
+        while not file.path.is_relative_to(common) and common != common.parent:
+            common = common.parent
+    return common
+
+
+def _variants(script: Script) -> list[Variant]:
+    found: dict[object, tuple[Command, set[int]]] = {}
+    for number, path in enumerate(script.resolution.paths):
+        for command in path.commands:
+            key = (
+                command.span.order(),
+                tuple(word.identity() for word in command.argv),
+                tuple(call.span.order() for call in command.around.stack),
+                command.around.xtrace,
+            )
+            if key in found:
+                found[key][1].add(number)
+            else:
+                found[key] = (command, {number})
+    return [Variant(command, script, frozenset(paths)) for command, paths in found.values()]
+
+
+def _own_source(source: Source, own: set[int]) -> Source:
+    """The text of the script that an embedded source (`eval`, `bash -c`) was made in."""
+    while id(source) not in own and source.parent is not None:
+        source = source.parent
+    return source
+
+
+def _inner(following: Sequence[Event], own: set[int]) -> tuple[Event, ...]:
+    """The events up to the next one of the script itself."""
+    out: list[Event] = []
+    for event in following:
+        if id(_own_source(event.span.source, own)) in own:
+            break
+        out.append(event)
+    return tuple(out)
+
+
+def _shown_path(called: Called | None) -> str:
+    if called is None:
+        return ""
+    text = called.path.shown
+    return posixpath.normpath(text) if text and not called.path.holes else text
+
+
+def _on_branch(stage: Stage, branches: Mapping[str, tuple[Text, Span]]) -> Stage:
+    family = FAMILIES.get(stage.family)
+    found = branches.get(family.checkout) if family is not None and family.checkout else None
+    if found is None:
+        return stage
+    return replace(stage, branch=found[0], branch_span=found[1])
+
+
+def _spec_override(stage: SpecStage, key: str, value: Value) -> Override:
+    given = replace(value, key=key)
+    key_span = stage.places.get(f"overrides.{key}")
+    text = value.text or Text((Literal(str(value), value.span),), value.span)
+    word = Text((Literal(key + "=", key_span), *text.parts), value.span)
+    return Override(word, Form.SET, key, key_span, "", given, text)

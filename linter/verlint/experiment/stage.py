@@ -1,0 +1,158 @@
+"""Experiments: the stages that belong together, however they are written down (a spec, a driver script, a README)."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from verlint.experiment.inference import infer
+from verlint.experiment.launch import Launch
+from verlint.experiment.script import Script
+from verlint.experiment.spec import SpecFile, SpecStage
+from verlint.families import FAMILIES, family_of_folder, stages_of_launcher
+from verlint.families.model import Family, StageKind
+from verlint.languages.bash.command import Command
+from verlint.languages.bash.state import Event
+from verlint.languages.bash.wrappers import program_name, unwrap
+from verlint.source import Source, Span
+from verlint.value import Text, Value
+
+_SHELLS = frozenset(["bash", "sh", "dash", "zsh", "source", "."])
+_PYTHON = re.compile(r"(?:python|pypy)(?:\d+(?:\.\d+)*)?")
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """One stage of an experiment.
+
+    `id` is its name in a spec, or the launcher's path. `span` is what to point at: the call, or the stage's key. `kind` and `family` are ""
+    when they cannot be told. `options` are the long options of the call, with the word that follows each (None for none). `events` is what the
+    stage runs, in order; `launches` the launches among it. `branch` is the branch its checkout is on when it starts, None when
+    nobody chose one.
+    """
+
+    id: str
+    span: Span
+    order: int
+    launcher: str = ""
+    family: str = ""
+    kind: str = ""
+    options: Mapping[str, Text | None] = field(default_factory=dict)
+    command: Command | None = None
+    events: Sequence[Event] = ()
+    launches: Sequence[Launch] = ()
+    branch: Value | Text | None = None
+    branch_span: Span | None = None
+    spec: SpecStage | None = None
+
+    @property
+    def kind_data(self) -> StageKind | None:
+        """What the family knows of this kind of stage."""
+        family = FAMILIES.get(self.family)
+        return None if family is None else family.stage(self.kind)
+
+    @property
+    def title(self) -> str:
+        """`gad / warmup`, as far as known."""
+        return " / ".join(each for each in (self.family, self.kind) if each)
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """Stages in order. `root` says that nothing else in the project calls it, so all that belongs to it should be here."""
+
+    source: Source
+    stages: Sequence[Stage]
+    spec: SpecFile | None = None
+    script: Script | None = None
+    root: bool = True
+
+    @cached_property
+    def family(self) -> str:
+        """The family most stages belong to, "" when none is known."""
+        names = [stage.family for stage in self.stages if stage.family]
+        return max(names, key=names.count, default="")
+
+    @property
+    def is_spec(self) -> bool:
+        """Whether it is written as a spec."""
+        return self.spec is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """What a driver's command starts: the path of a script or tool below the start folder, and the words behind it."""
+
+    path: Text
+    arguments: tuple[Text, ...]
+    program: str
+
+
+def called_file(command: Command) -> Called | None:
+    """The script or tool that a command starts by its path; None for other commands (also `python -m`)."""
+    argv = unwrap(command.argv).argv
+    if not argv:
+        return None
+    name = program_name(argv[0])
+    if name in _SHELLS or _PYTHON.fullmatch(name):
+        at = 1
+        while at < len(argv) and (argv[at].known or "").startswith("-"):
+            if (argv[at].known or "") in ("-c", "-m") or (name in ("bash", "sh") and "c" in (argv[at].known or "")[1:2]):
+                return None
+            at += 1
+        if at >= len(argv) or argv[at].elastic:
+            return None
+        return Called(argv[at], argv[at + 1 :], name)
+    text = argv[0].known or ""
+    if "/" in text and text.endswith((".sh", ".bash", ".py")):
+        return Called(argv[0], argv[1:], "")
+    return None
+
+
+def options_of(arguments: Sequence[Text]) -> dict[str, Text | None]:
+    """Long options of a call with the word behind each; the last one of a name counts."""
+    out: dict[str, Text | None] = {}
+    for at, word in enumerate(arguments):
+        text = word.known or word.prefix
+        if not text.startswith("--"):
+            continue
+        if "=" in text:
+            name = text.split("=", 1)[0]
+            out[name] = word.slice(len(name) + 1, 1_000_000)
+            continue
+        following = arguments[at + 1] if at + 1 < len(arguments) else None
+        takes = following is not None and not (following.known or "").startswith("--")
+        out[text] = following if takes else None
+    return out
+
+
+def identify(path: str, launches: Sequence[Launch], folder: str) -> tuple[str, str]:
+    """Family and stage kind of a call: what its launches say, else what the launcher's name says in this family's folder."""
+    candidates = stages_of_launcher(path)
+    for launch in launches:
+        if launch.family and launch.stage:
+            return launch.family, launch.stage
+    for launch in launches:
+        found = infer(launch)
+        if found is not None and _agrees(found, candidates):
+            return found
+    home = family_of_folder(posixpath.join(folder, path) if folder else path)
+    chosen = [each for each in candidates if home is None or each[0].name == home.name]
+    families = {family.name for family, _ in chosen}
+    if len(families) == 1:
+        family, kind = chosen[0]
+        return family.name, kind.name
+    return "", ""
+
+
+def _agrees(found: tuple[str, str], candidates: Sequence[tuple[Family, StageKind]]) -> bool:
+    """An inference from overrides that the launcher's name contradicts is dropped."""
+    return not candidates or any(family.name == found[0] for family, _ in candidates)
+
+
+def with_branch(stage: Stage, branch: Text | None, span: Span | None) -> Stage:
+    """The stage on a branch."""
+    return replace(stage, branch=branch, branch_span=span)

@@ -1,0 +1,87 @@
+"""The files around a launcher, as the interpreter of its language asks for them: each read once, by path below a root."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+
+from verlint.files.loading import Loaded
+from verlint.files.reader import read
+from verlint.source import Source
+
+MAX_LISTED = 5_000
+"""How many entries of a folder are looked at; more than that no launcher lists."""
+
+
+class Tree:
+    """A folder and what is below it. Paths are relative to the root, with "/"; "" is the root itself.
+
+    Files outside the root are never looked at, also through symbolic links.
+    """
+
+    def __init__(self, root: Path, loaded: Iterable[Loaded] = ()) -> None:
+        self.root = root
+        self._real_root = Path(os.path.realpath(root))
+        self._sources: dict[str, Source | None] = {}
+        self._exists: dict[str, bool] = {}
+        for file in loaded:
+            if (path := self.relative(file.path)) is not None:
+                self._sources[path] = file.source
+
+    def relative(self, path: Path) -> str | None:
+        """The path below the root, or None for one that is not below it."""
+        text = os.path.relpath(path, self.root).replace(os.sep, "/")
+        if text == "." or text == "":
+            return ""
+        return None if text == ".." or text.startswith("../") else text
+
+    def _on_disk(self, path: str) -> Path | None:
+        full = self.root / PurePosixPath(path)
+        try:
+            inside = Path(os.path.realpath(full)).is_relative_to(self._real_root)
+        except (OSError, ValueError):
+            return None
+        return full if inside else None
+
+    def exists(self, path: str) -> bool:
+        """Whether there is a file or folder."""
+        found = self._exists.get(path)
+        if found is None:
+            full = self._on_disk(path)
+            found = self._exists[path] = full is not None and os.path.lexists(full)
+        return found
+
+    def is_dir(self, path: str) -> bool:
+        """Whether there is a folder."""
+        full = self._on_disk(path)
+        return full is not None and full.is_dir()
+
+    def is_executable(self, path: str) -> bool:
+        """Whether there is a file that may be run."""
+        full = self._on_disk(path)
+        return full is not None and os.access(full, os.X_OK)
+
+    def listing(self, path: str) -> list[str]:
+        """Names in a folder, sorted; none when it cannot be read."""
+        full = self._on_disk(path)
+        if full is None:
+            return []
+        try:
+            with os.scandir(full) as entries:
+                return sorted(entry.name for _, entry in zip(range(MAX_LISTED), entries, strict=False))
+        except OSError:
+            return []
+
+    def source(self, path: str) -> Source | None:
+        """The text of a file; None when there is none or it is no readable text."""
+        if path in self._sources:
+            return self._sources[path]
+        full = self._on_disk(path)
+        found: Source | None = None
+        if full is not None and full.is_file():
+            shown = os.path.relpath(full, Path.cwd()).replace(os.sep, "/")
+            result = read(full, shown)
+            found = result if isinstance(result, Source) else None
+        self._sources[path] = found
+        return found

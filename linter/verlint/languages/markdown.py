@@ -1,0 +1,88 @@
+"""Shell in Markdown: the fenced blocks that are commands, each as a source with true positions."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from verlint.source import Piece, Source
+
+SHELL_LANGUAGES = frozenset(["bash", "sh", "shell", "zsh", "console", "shell-session", "shellsession"])
+_FENCE = re.compile(r"(?P<indent>[ \t>]*(?:[-*+][ \t]+|\d+[.)][ \t]+)?)(?P<marks>`{3,}|~{3,})[ \t]*(?P<info>[^`\n]*)$")
+_PROMPT = re.compile(r"[ \t]*(?:\$|#|>|\([\w.-]+\)[ \t]*\$)[ \t]+")
+_SESSIONS = frozenset(["console", "shell-session", "shellsession"])
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """One fenced block: its language (lower case) and its text, embedded in the document."""
+
+    language: str
+    source: Source
+
+
+def shell_fences(document: Source) -> list[Fence]:
+    """The fenced blocks of a shell language, in order. In `console` blocks only lines with a prompt are commands."""
+    fences: list[Fence] = []
+    lines = document.text.splitlines(keepends=True)
+    offsets = _offsets(lines)
+    number = 0
+    while number < len(lines):
+        opening = _FENCE.match(lines[number].rstrip("\r\n"))
+        if opening is None:
+            number += 1
+            continue
+        end = _closing(lines, number + 1, opening["marks"])
+        language = _language(opening["info"])
+        if language in SHELL_LANGUAGES:
+            body = range(number + 1, end)
+            fences.append(Fence(language, _embed(document, lines, offsets, body, len(opening["indent"]), language)))
+        number = end + 1
+    return fences
+
+
+def _offsets(lines: list[str]) -> list[int]:
+    out, at = [], 0
+    for line in lines:
+        out.append(at)
+        at += len(line)
+    return out
+
+
+def _language(info: str) -> str:
+    word = info.strip().split(" ", 1)[0].lower()
+    return word.strip("{}.").split(",", 1)[0]
+
+
+def _closing(lines: list[str], start: int, marks: str) -> int:
+    """Index of the line that closes a fence; the end of the document when none does."""
+    for number in range(start, len(lines)):
+        text = lines[number].strip().lstrip("> ")
+        if len(text) >= len(marks) and set(text) == {marks[0]}:
+            return number
+    return len(lines)
+
+
+def _embed(document: Source, lines: list[str], offsets: list[int], body: range, indent: int, language: str) -> Source:
+    text: list[str] = []
+    pieces: list[Piece] = []
+    at = 0
+    session = language in _SESSIONS or any(re.match(r"[ \t>]*\$ ", lines[number]) for number in body)
+    continued = False
+    for number in body:
+        line = lines[number]
+        skip = min(indent, len(line) - len(line.lstrip(" \t>")))
+        if session and not continued:
+            prompt = _PROMPT.match(line, skip)
+            if prompt is None or line[skip:].lstrip().startswith("# "):
+                continue
+            skip = prompt.end()
+        continued = line.rstrip("\r\n").endswith("\\")
+        run = line[skip:]
+        pieces.append(Piece(at, offsets[number] + skip, len(run)))
+        text.append(run)
+        at += len(run)
+    if not pieces:
+        start = offsets[body.start] if body.start < len(offsets) else len(document.text)
+        pieces.append(Piece(0, start, 0))
+    return Source(document.path, "".join(text), document, tuple(pieces))
