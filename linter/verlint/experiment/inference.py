@@ -6,6 +6,9 @@ Source: the stage tables of the LMOps families (launchers' stage-defining overri
 from __future__ import annotations
 
 from verlint.experiment.launch import Launch
+from verlint.families import family_of_folder
+
+_STOCK_FOLDERS = frozenset(["verl", "examples", "recipe", "tests"])
 
 
 def infer(launch: Launch) -> tuple[str, str] | None:
@@ -16,6 +19,26 @@ def infer(launch: Launch) -> tuple[str, str] | None:
     if "trainer.stage" in launch:
         return _consolidating(launch)
     return _plain(launch)
+
+
+def home_of(path: str) -> str:
+    """The family that the folder of a launcher speaks for: OPO, whose launches look like others; "" for none.
+
+    Launchers that came with a VeRL checkout in that folder are not the family's own, unless their name says so.
+    """
+    home = family_of_folder(path)
+    if home is None or home.name != "opo":
+        return ""
+    pieces = path.split("/")
+    at = max(number for number, piece in enumerate(pieces[:-1]) if piece in home.folders)
+    below = pieces[at + 1 :]
+    stock = _STOCK_FOLDERS.intersection(below) and not any("opo" in piece.lower() for piece in below)
+    return "" if stock else home.name
+
+
+def stage_in(family: str, launch: Launch) -> str:
+    """The stage kind of a launch whose family is known from elsewhere, "" when that cannot be told."""
+    return "train" if family == "opo" and launch["trainer.val_only"].equals(True) is not True else ""
 
 
 def _consolidating(launch: Launch) -> tuple[str, str] | None:
@@ -47,12 +70,8 @@ def _plain(launch: Launch) -> tuple[str, str] | None:
         return "gad", "warmup"
     if content and _no_regulariser(launch) and "lmsys" in str(launch["data.train_files"]):
         return "gad", "seqkd"
-    if launch["algorithm.adv_estimator"].equals("opo"):
-        return "opo", "train"
-    if _no_regulariser(launch) and launch["algorithm.kl_ctrl.kl_coef"].given and launch["algorithm.kl_ctrl.kl_coef"].equals(0):
-        same = launch["data.train_batch_size"].same_as(launch["actor_rollout_ref.actor.ppo_mini_batch_size"])
-        return ("opo", "train") if same and not content else None
-    return None
+    # without the estimator OPO looks like any launcher that switches KL and entropy off, so those numbers say nothing
+    return ("opo", "train") if launch["algorithm.adv_estimator"].equals("opo") else None
 
 
 def _no_regulariser(launch: Launch) -> bool:

@@ -174,11 +174,14 @@ class Launch:
 
     def __getitem__(self, key: str) -> Value:
         override = self.by_key.get(key)
-        if override is not None and override.form is not Form.DELETE:
+        if override is not None and override.form is Form.DELETE:
+            return Value(State.ABSENT, key, span=override.word.span, reason=f"~{key} takes the key out of the config")
+        if override is not None:
             return override.value
         if key in self.defaults:
-            note = f"default of VeRL {self.version}"
-            return Value(State.ABSENT, key, self.defaults[key], span=self.head, hops=(Hop(None, note),), has_default=True)
+            note = f"default of VeRL {self.version}" if self.version else "default of every VeRL version"
+            default = self.defaults[key]
+            return Value(State.ABSENT, key, default, span=self.head, hops=(Hop(None, note),), has_default=True)
         return Value(State.ABSENT, key, span=self.head, reason="not given, and the default depends on the VeRL version")
 
     def __contains__(self, key: str) -> bool:

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 from verlint.experiment.branches import branch_change
-from verlint.experiment.inference import infer
+from verlint.experiment.inference import home_of, infer, stage_in
 from verlint.experiment.launch import Launch, Program, as_launch
 from verlint.experiment.script import Script, start_folder
 from verlint.experiment.spec import Spec, SpecFile, SpecStage
 from verlint.experiment.spec_reader import read_spec
-from verlint.experiment.stage import Called, Experiment, Stage, called_file, identify, options_of
-from verlint.families import FAMILIES, family_of_folder
+from verlint.experiment.stage import Called, Experiment, Stage, called_file, identify, options_of, settled
+from verlint.families import FAMILIES
 from verlint.files.comments import Directive, directives
 from verlint.files.kinds import Kind
 from verlint.files.loading import Loaded
 from verlint.files.tree import Tree
 from verlint.languages.bash.command import Command, Surroundings
+from verlint.languages.bash.replay import Resolution
+from verlint.languages.bash.replay import Path as Way
 from verlint.languages.bash.state import Event
 from verlint.languages.bash.syntax import Program as Syntax
 from verlint.languages.hydra.override import Form, Override
@@ -105,6 +107,19 @@ class Project:
             found.setdefault(variant.command.span.order(), []).append(variant)
         return {place: [v for v in each if v.called] or each for place, each in sorted(found.items())}
 
+    @cached_property
+    def tests(self) -> Mapping[str, Mapping[tuple[str, int, int], list[Variant]]]:
+        """Calls of `[` and `test` by the path of their file and their place, as `sites` gives commands."""
+        found: dict[str, dict[tuple[str, int, int], list[Variant]]] = {}
+        for script in self.scripts:
+            for variant in _variants(script, lambda path: path.tests):
+                place = variant.command.span.order()
+                found.setdefault(place[0], {}).setdefault(place, []).append(variant)
+        return {
+            path: {place: [v for v in each if v.called] or each for place, each in sorted(places.items())}
+            for path, places in found.items()
+        }
+
     def launch(self, command: Command) -> Launch | None:
         """The launch that a command is, with family, stage, intent and the defaults of the VeRL version in use."""
         found = as_launch(command)
@@ -114,11 +129,9 @@ class Project:
         said = self._directives(source, command)
         plain = replace(found, defaults=defaults_of(""))
         family, stage = infer(plain) or ("", "")
-        if not family:
-            home = family_of_folder(source.path)
-            family = home.name if home is not None and home.name == "opo" else ""
-        family = said.get("family", family)
-        version = self.settings.verl or said.get("verl", "") or (FAMILIES[family].verl if family in FAMILIES else "")
+        family = said.get("family", family or home_of(posixpath.join(self.root.name, source.path)))
+        stage = stage or stage_in(family, plain)
+        version = self.settings.verl or said.get("verl", "") or _base_version(family, plain["algorithm.adv_estimator"])
         intent = said.get("on-policy", "exact" if family == "opo" else "")
         return replace(
             found, family=family, stage=stage, intent=intent, version=version, defaults=defaults_of(version)
@@ -180,9 +193,10 @@ class Project:
 
     def _stages(self, script: Script) -> list[Stage]:
         """The stages a script runs on its expected path: calls of scripts and tools, and launches of its own."""
-        events = script.resolution.paths[0].events if script.resolution.paths else ()
         own = {id(text) for text in script.texts}
-        out: list[Stage] = []
+        events = _expected_events(script.resolution, own)
+        found: list[Stage] = []
+        started: list[Mapping[str, tuple[Text, Span]]] = []
         branches: dict[str, tuple[Text, Span]] = {}
         for at, event in enumerate(events):
             if not isinstance(event, Command):
@@ -192,10 +206,11 @@ class Project:
                 branches[change.folder] = (change.branch, event.span)
             if id(_own_source(event.span.source, own)) not in own:
                 continue
-            stage = self._stage(script, event, events[at + 1 :], own, len(out))
+            stage = self._stage(script, event, events[at + 1 :], own, len(found))
             if stage is not None:
-                out.append(_on_branch(stage, branches))
-        return out
+                found.append(stage)
+                started.append(_at_start(stage, branches))
+        return [_on_branch(stage, each) for stage, each in zip(settled(found), started, strict=True)]
 
     def _stage(
         self, script: Script, command: Command, following: Sequence[Event], own: set[int], order: int
@@ -244,11 +259,17 @@ class Project:
         intent = spec.intent(stage)
         checkout = spec.checkouts.get(str(stage.checkout))
         base = str(checkout.base) if checkout is not None and checkout.base.decided and checkout.base.given else ""
-        version = self.settings.verl or base or (FAMILIES[family].verl if family in FAMILIES else "")
+        version = self.settings.verl or base or _base_version(family, stage.overrides.get("algorithm.adv_estimator"))
         return Launch(
             command, Program(entry, True, command.argv[1:]), overrides, (), defaults_of(version), version, family,
             str(stage.kind) if stage.kind.decided else "", str(intent) if intent.given and intent.decided else "exact" if family == "opo" else "",
         )  # fmt: skip
+
+
+def _base_version(family: str, estimator: Value | None) -> str:
+    """The VeRL version a family is based on; unknown for a port of OPO to a VeRL that has its estimator."""
+    ported = estimator is not None and estimator.equals("opo")
+    return FAMILIES[family].verl if family in FAMILIES and not ported else ""
 
 
 def _common_root(root: Path, files: Iterable[Loaded]) -> Path:
@@ -260,10 +281,10 @@ def _common_root(root: Path, files: Iterable[Loaded]) -> Path:
     return common
 
 
-def _variants(script: Script) -> list[Variant]:
+def _variants(script: Script, of: Callable[[Way], Iterable[Command]] = lambda path: path.commands) -> list[Variant]:
     found: dict[object, tuple[Command, set[int]]] = {}
     for number, path in enumerate(script.resolution.paths):
-        for command in path.commands:
+        for command in of(path):
             key = (
                 command.span.order(),
                 tuple(word.identity() for word in command.argv),
@@ -282,6 +303,30 @@ def _own_source(source: Source, own: set[int]) -> Source:
     while id(source) not in own and source.parent is not None:
         source = source.parent
     return source
+
+
+def _expected_events(resolution: Resolution, own: set[int]) -> Sequence[Event]:
+    """What a script does on its expected path; where that ends in a failure, on the path that gets furthest without."""
+    paths = resolution.paths
+    if not paths or not paths[0].status:
+        return paths[0].events if paths else ()
+    passing = [path for path in paths if not path.status]
+    far = max(passing, key=lambda path: sum(id(each.span.source) in own for each in path.commands), default=paths[0])
+    return far.events
+
+
+def _at_start(stage: Stage, branches: Mapping[str, tuple[Text, Span]]) -> Mapping[str, tuple[Text, Span]]:
+    """The branches when the stage's first launch starts: the launcher may choose one itself."""
+    if not stage.launches:
+        return dict(branches)
+    out = dict(branches)
+    for event in stage.events:
+        if event is stage.launches[0].command:
+            break
+        change = branch_change(event) if isinstance(event, Command) else None
+        if change is not None:
+            out[change.folder] = (change.branch, event.span)
+    return out
 
 
 def _inner(following: Sequence[Event], own: set[int]) -> tuple[Event, ...]:

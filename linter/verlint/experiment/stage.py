@@ -148,6 +148,18 @@ def identify(path: str, launches: Sequence[Launch], folder: str) -> tuple[str, s
     return "", ""
 
 
+def settled(stages: Sequence[Stage]) -> list[Stage]:
+    """The stages, where a launcher's name that several families use is taken to be of the family of the others."""
+    names = [stage.family for stage in stages if stage.family]
+    family = max(names, key=names.count, default="")
+    return [stage if stage.family else _of_family(stage, family) for stage in stages]
+
+
+def _of_family(stage: Stage, family: str) -> Stage:
+    kinds = [kind for owner, kind in stages_of_launcher(stage.launcher) if owner.name == family]
+    return replace(stage, family=family, kind=kinds[0].name) if kinds else stage
+
+
 def _agrees(found: tuple[str, str], candidates: Sequence[tuple[Family, StageKind]]) -> bool:
     """An inference from overrides that the launcher's name contradicts is dropped."""
     return not candidates or any(family.name == found[0] for family, _ in candidates)

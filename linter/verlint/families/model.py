@@ -7,11 +7,25 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
+class Record:
+    """The comma record that a driver of many runs takes as its argument.
+
+    `launchers` are expressions for the end of the driver's path, `fields` the names of the fields in order, `resumes` the
+    pairs of fields that name a checkpoint (run name, step).
+    """
+
+    launchers: tuple[str, ...]
+    fields: tuple[str, ...]
+    resumes: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class StageKind:
     """One kind of stage of a family.
 
-    `launchers` are expressions for the end of the launcher's path. `branch` is the branch of the VeRL fork it needs ("" for any).
-    `saves` are the roles it writes checkpoints of, `resumes` the pairs of options that name a checkpoint (run name, step).
+    `launchers` are expressions for the end of the launcher's path. `branch` is the branch of the VeRL fork it needs (""
+    for any). `saves` are the roles it writes checkpoints of, `resumes` the pairs of options that name a checkpoint (run
+    name, step), `records` the comma records that its drivers take.
     """
 
     name: str
@@ -20,6 +34,7 @@ class StageKind:
     saves: tuple[str, ...] = ()
     resumes: tuple[tuple[str, str], ...] = ()
     aliases: tuple[str, ...] = ()
+    records: tuple[Record, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import cast
 
 from verlint.languages.bash.conditions import Conditions
 from verlint.languages.bash.formatting import format_printf
@@ -23,25 +24,27 @@ _QUIET = frozenset(
      "compgen", "complete", "compopt", "suspend", "logout", "hash", "wait"]
 )  # fmt: skip
 
+_METHODS = {
+    **dict.fromkeys(_QUIET, "_succeed"),
+    "echo": "_echo", "printf": "_printf", "cd": "_cd", "pwd": "_pwd", "export": "_export", "declare": "_declare",
+    "typeset": "_declare", "local": "_local", "readonly": "_readonly", "unset": "_unset", "read": "_read",
+    "shift": "_shift", "set": "_set", "shopt": "_shopt", "source": "_source", ".": "_source", "eval": "_eval",
+    "exec": "_exec", "exit": "_exit", "return": "_return", "break": "_break", "continue": "_continue",
+    "test": "_test_builtin", "[": "_test_builtin", "true": "_succeed", ":": "_succeed", "false": "_fail",
+    "trap": "_trap", "let": "_let", "mapfile": "_mapfile", "readarray": "_mapfile", "getopts": "_getopts",
+    "command": "_command", "builtin": "_builtin", "type": "_type", "pushd": "_pushd", "popd": "_popd",
+    "dirs": "_succeed",
+}  # fmt: skip
+"""Builtins and the methods that run them."""
+
 
 class Builtins(Conditions):
     """Runs builtins. Each method takes the expanded words, the name included, and sets `status`."""
 
     def builtin(self, name: str) -> Callable[[list[Argument], Simple], None] | None:
         """The method that runs a builtin, or None when the name is no builtin."""
-        if name in _QUIET:
-            return self._succeed
-        return {
-            "echo": self._echo, "printf": self._printf, "cd": self._cd, "pwd": self._pwd, "export": self._export,
-            "declare": self._declare, "typeset": self._declare, "local": self._local, "readonly": self._readonly,
-            "unset": self._unset, "read": self._read, "shift": self._shift, "set": self._set, "shopt": self._shopt,
-            "source": self._source, ".": self._source, "eval": self._eval, "exec": self._exec, "exit": self._exit,
-            "return": self._return, "break": self._break, "continue": self._continue, "test": self._test_builtin,
-            "[": self._test_builtin, "true": self._succeed, ":": self._succeed, "false": self._fail, "trap": self._trap,
-            "let": self._let, "mapfile": self._mapfile, "readarray": self._mapfile, "getopts": self._getopts,
-            "command": self._command, "builtin": self._builtin, "type": self._type, "pushd": self._pushd, "popd": self._popd,
-            "dirs": self._succeed,
-        }.get(name)  # fmt: skip
+        method = _METHODS.get(name)
+        return None if method is None else cast("Callable[[list[Argument], Simple], None]", getattr(self, method))
 
     # ---- what is implemented further up
 

@@ -367,8 +367,10 @@ class Expansion(ShellState):
             return
         if kind == "?":
             self.note("required", name, param)
-            if outside and value is not None:
-                self._put(value, in_quotes, out)
+            if outside and hole is not None:
+                if param.op[0] == ":":  # from here on it is known not to be empty
+                    self.run.answers.setdefault(("empty", hole.key), False)
+                self._put(value or EMPTY, in_quotes, out)
                 return
             raise Exit(1)
         before = len(out)

@@ -38,6 +38,8 @@ def _dirname(shell: Builtins, arguments: list[Parts], stdin: Parts | None) -> Re
 
 
 def _basename(shell: Builtins, arguments: list[Parts], stdin: Parts | None) -> Result:
+    if arguments and known(arguments[0]) == "--":
+        arguments = arguments[1:]
     if not arguments or known(arguments[0]) in ("-a", "-s", "-z"):
         return None
     text = flat(arguments[0])

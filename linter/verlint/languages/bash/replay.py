@@ -16,17 +16,23 @@ from verlint.source import Source
 from verlint.value import Hole
 
 MAX_PATHS = 16
+MAX_TOTAL_STEPS = 6_000
+"""After so many steps on all paths together no further path is begun: drivers of many runs repeat themselves."""
 
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """One way through a launcher: the conditions answered, what happens in order, the exit status (None: not known)."""
+    """One way through a launcher: the conditions answered, what happens in order, the exit status (None: not known).
+
+    `tests` are the calls of `[` and `test`; they are no events, because they start nothing.
+    """
 
     conditions: tuple[Guard, ...]
     events: tuple[Event, ...]
     notes: tuple[Note, ...]
     status: int | None
     over_budget: bool
+    tests: tuple[Command, ...] = ()
 
     @property
     def commands(self) -> list[Command]:
@@ -97,7 +103,8 @@ def explore(
     waiting: list[tuple[bool, ...]] = [()]
     seen: set[tuple[bool, ...]] = {()}
     paths: list[Path] = []
-    while waiting and len(paths) < max_paths:
+    steps = 0
+    while waiting and len(paths) < max_paths and steps < MAX_TOTAL_STEPS:
         run = Run(files, waiting.pop(0), closed=entry.closed, mount=entry.mount, programs=parsed)
         shell = _shell(source, entry, run)
         try:
@@ -106,7 +113,10 @@ def explore(
                 shell.main(parsed[id(text)])
         except (OverBudget, RecursionError):
             run.over_budget = True
-        paths.append(Path(tuple(run.conditions), tuple(run.events), tuple(run.notes), shell.status, run.over_budget))
+        paths.append(
+            Path(tuple(run.conditions), tuple(run.events), tuple(run.notes), shell.status, run.over_budget, tuple(run.tests))
+        )
+        steps += run.steps
         for alternative in run.alternatives:
             if alternative not in seen:
                 seen.add(alternative)

@@ -121,6 +121,8 @@ class Shell(Builtins):
         last = len(item.items) - 1
         for number, (op, pipeline) in enumerate(item.items):
             if number:
+                if self.status is None and op == "&&" and any(each == "||" for each, _ in item.items[number:]):
+                    self._ask_status(item.items[number - 1][1])
                 succeeded = self.status in (0, None)
                 if (op == "&&") != succeeded:
                     continue
@@ -135,6 +137,11 @@ class Shell(Builtins):
                 if "e" in self.options and not self.unchecked:
                     raise Exit(self.status)
         self.guards = guards
+
+    def _ask_status(self, pipeline: Pipeline) -> None:
+        """`program && a || b` chooses between two things, so both are looked at."""
+        text = f"{_one_line(self.span(pipeline).text)} succeeds"
+        self.status = 0 if self.decide(("command", pipeline.start), text, pipeline, remember=False) else 1
 
     def pipeline(self, pipeline: Pipeline) -> None:
         if len(pipeline.commands) == 1:
@@ -569,6 +576,8 @@ class Shell(Builtins):
         if method is not None:
             if name in _RECORDED:
                 self._record(words, node, redirections, prefix, builtin=True)
+            elif name in ("[", "test"):
+                self.run.tests.append(self._as_command(words, node, redirections, prefix, builtin=True))
             method(words, node)
             return
         texts = [word if isinstance(word, Text) else Text(plain(self.span(word).text), self.span(word)) for word in words]
@@ -589,19 +598,29 @@ class Shell(Builtins):
         builtin: bool = False,
         function: bool = False,
     ) -> None:
+        self.run.events.append(self._as_command(words, node, redirections, prefix, builtin=builtin, function=function))
+
+    def _as_command(
+        self,
+        words: list[Argument],
+        node: Simple,
+        redirections: list[Redirection],
+        prefix: Mapping[str, Text],
+        *,
+        builtin: bool = False,
+        function: bool = False,
+    ) -> Command:
         argv = tuple(word if isinstance(word, Text) else self._assignment_word(word) for word in words)
-        self.run.events.append(
-            Command(
-                argv=argv,
-                span=self.span(node),
-                around=self.surroundings(),
-                prefix=prefix,
-                redirects=tuple(redirections),
-                builtin=builtin,
-                function=function,
-                pipe=self._pipe_place,
-                raw=tuple(self.span(word) for word in node.words),
-            )
+        return Command(
+            argv=argv,
+            span=self.span(node),
+            around=self.surroundings(),
+            prefix=prefix,
+            redirects=tuple(redirections),
+            builtin=builtin,
+            function=function,
+            pipe=self._pipe_place,
+            raw=tuple(self.span(word) for word in node.words),
         )
 
     def _assignment_word(self, word: Assign) -> Text:
@@ -630,7 +649,7 @@ class Shell(Builtins):
             return
         if self._script_by_path(words, node):
             return
-        if result is None and self.output is not None:
+        if result is None and self.output is not None and not _prints_nothing(name, words):
             text = " ".join(word.shown for word in words)
             self.write((Hole(("unique", self.run.unique()), f"$({text})", f"output of {name or 'a command'}", self.span(node)),))
 
@@ -894,6 +913,14 @@ class Shell(Builtins):
 def _single(command: CommandNode) -> Sequence:
     item = AndOr(command.start, command.end, [("", Pipeline(command.start, command.end, [command], False))])
     return Sequence(command.start, command.end, [(item, False)])
+
+
+def _prints_nothing(name: str, words: list[Text]) -> bool:
+    """`python -c 'import x'`, asked only for its status."""
+    if not name.startswith("python") or len(words) < 3 or words[1].known != "-c":
+        return False
+    code = words[2].known
+    return code is not None and not re.search(r"print|write|stdout|exec|run|main", code)
 
 
 def _counter(first: Word, text: str) -> str:

@@ -160,6 +160,7 @@ class Run:
     conditions: list[Guard] = field(default_factory=list)
     consulted: list[Guard] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
+    tests: list[Command] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     written: dict[str, Parts] = field(default_factory=dict)
     environment: dict[str, Hole] = field(default_factory=dict)

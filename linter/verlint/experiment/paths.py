@@ -1,0 +1,67 @@
+"""Paths in pieces: the words of a launcher seen as places below its working directory."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TypeAlias
+
+from verlint.languages.bash.pieces import flat
+from verlint.languages.bash.state import normalise
+from verlint.source import Span
+from verlint.value import Hole, Literal, Text
+
+Components: TypeAlias = tuple[tuple[Hashable, ...], ...]
+
+
+def absolute(path: Text, cwd: Text) -> Text:
+    """The path seen from `cwd`, without `.`, `..` and doubled slashes where that can be told."""
+    text = flat(path.parts)
+    if text.startswith("/") or (path.parts and isinstance(path.parts[0], Hole)):
+        return Text(normalise(path.parts), path.span, path.elastic)
+    return Text(normalise((*cwd.parts, Literal("/"), *path.parts)), path.span, path.elastic)
+
+
+def components(path: Text) -> Components:
+    """The pieces between the slashes, each by what it must share with another to be the same on every run."""
+    return tuple(path.slice(start, end).identity() for start, end in _bounds(flat(path.parts)))
+
+
+def is_below(path: Components, folder: Components) -> bool:
+    """Whether a path is a folder or lies below it."""
+    return path[: len(folder)] == folder
+
+
+def last_component(path: Text) -> Text:
+    """What stands behind the last slash (a slash at the very end aside)."""
+    bounds = _bounds(flat(path.parts))
+    return path.slice(*bounds[-1]) if bounds else Text((), path.span)
+
+
+def parent(path: Text) -> Text:
+    """The path without its last component."""
+    bounds = _bounds(flat(path.parts))
+    return path.slice(0, max(bounds[-1][0] - 1, 0)) if bounds else path
+
+
+def written_at(text: Text) -> Span | None:
+    """Where the longest known piece of a text is written."""
+    known = [part for part in text.parts if isinstance(part, Literal) and part.span is not None]
+    return max(known, key=lambda part: len(part.text)).span if known else None
+
+
+def shown(path: Text) -> str:
+    """A path as people write it, without the unknown start folder."""
+    first = path.parts[0] if path.parts else None
+    if isinstance(first, Hole) and isinstance(first.key, tuple) and first.key[:1] == ("cwd",) and len(path.parts) > 1:
+        return Text(path.parts[1:]).shown.lstrip("/")
+    return path.shown
+
+
+def _bounds(text: str) -> list[tuple[int, int]]:
+    out: list[tuple[int, int]] = []
+    at = 0
+    for piece in text.split("/"):
+        if piece:
+            out.append((at, at + len(piece)))
+        at += len(piece) + 1
+    return out

@@ -1,0 +1,61 @@
+"""What stands in one file: the commands and assignments of all scripts of a project, by the file they are written in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
+
+from verlint.experiment.project import Project, Variant
+from verlint.languages.bash.command import Assignment
+from verlint.source import Source, Span
+
+_KNOWN: WeakKeyDictionary[Project, Mapping[int, _Written]] = WeakKeyDictionary()
+
+
+@dataclass(slots=True)
+class _Written:
+    variants: list[Variant] = field(default_factory=list)
+    assignments: list[Assignment] = field(default_factory=list)
+
+
+def variants_in(project: Project, source: Source) -> Sequence[Variant]:
+    """The commands written in a file, as every way of starting them gives them; by place."""
+    return _of(project, source).variants
+
+
+def assignments_in(project: Project, source: Source) -> Sequence[Assignment]:
+    """The assignments written in a file, each distinct result once; by place."""
+    return _of(project, source).assignments
+
+
+def within(inner: Span, outer: Span) -> bool:
+    """Whether a range lies in another one of the same file."""
+    inner, outer = inner.in_file(), outer.in_file()
+    return inner.source is outer.source and outer.start <= inner.start and inner.end <= outer.end
+
+
+def _of(project: Project, source: Source) -> _Written:
+    found = _KNOWN.get(project)
+    if found is None:
+        found = _KNOWN[project] = _collect(project)
+    return found.get(id(source)) or _Written()
+
+
+def _collect(project: Project) -> dict[int, _Written]:
+    out: dict[int, _Written] = {}
+    for variants in project.sites.values():
+        for variant in variants:
+            out.setdefault(id(variant.command.span.in_file().source), _Written()).variants.append(variant)
+    seen: set[object] = set()
+    for script in project.scripts:
+        for path in script.resolution.paths:
+            for each in path.assignments:
+                value = None if each.value is None else each.value.identity()
+                key = (each.span.order(), value, tuple(guard.text for guard in each.around.guards))
+                if key not in seen:
+                    seen.add(key)
+                    out.setdefault(id(each.span.in_file().source), _Written()).assignments.append(each)
+    for written in out.values():
+        written.assignments.sort(key=lambda each: each.span.order())
+    return out

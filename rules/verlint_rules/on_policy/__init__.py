@@ -1,0 +1,1 @@
+"""Rules on what makes a run leave the policy that sampled its rollouts."""

@@ -1,0 +1,108 @@
+"""Which launches claim to train on-policy, and which of their absent keys have a default that can be trusted."""
+
+from __future__ import annotations
+
+import re
+
+from verlint.experiment.launch import Launch
+from verlint.value import State, Value
+from verlint.verl.defaults import version_key
+
+ESTIMATOR = "algorithm.adv_estimator"
+TRAIN_BATCH = "data.train_batch_size"
+MINI_BATCH = "actor_rollout_ref.actor.ppo_mini_batch_size"
+EPOCHS = "actor_rollout_ref.actor.ppo_epochs"
+USE_KL = "actor_rollout_ref.actor.use_kl_loss"
+KL_COEFFICIENT = "actor_rollout_ref.actor.kl_loss_coef"
+REWARD_KL = "algorithm.kl_ctrl.kl_coef"
+ENTROPY = "actor_rollout_ref.actor.entropy_coeff"
+STRATEGY = "actor_rollout_ref.actor.strategy"
+
+_WITHOUT_UPDATES = re.compile(r"(?:^|[./])(?:main_(?:eval|gen)\w*|\w*sft\w*|model_merger\w*|\w+_merger)(?:\.py)?$")
+"""Entry points that run no policy update: scoring, generation, supervised training, merging of shards."""
+
+_STOCK_ENTRY = re.compile(r"verl\.trainer\.main_ppo|(?:.*/)?verl/trainer/main_ppo\.py")
+_STOCK_CONFIG = re.compile(
+    r"--config-name=(?:ppo_trainer|ppo_megatron_trainer)(?:\.ya?ml)?|--config-path=(?:\./)?config/?"
+)
+_CONFIG_OPTION = re.compile(r"--config-(?:name|path|dir)\b|-c[npd]\b")
+_DISTILLING = frozenset(["oel", "opcd", "coach"])
+"""Families whose trainers minimise a KL to a teacher; their configs have defaults of their own."""
+
+
+def claims_exact(launch: Launch) -> bool:
+    """Whether the launch trains and claims one update per rollout batch with neither a KL nor an entropy term.
+
+    The claim is the spec's intent, a directive, the OPO family, or its estimator. Another intent that is given wins.
+    """
+    return _trains(launch) and (launch.intent or _implied(launch)) == "exact"
+
+
+def claims_one_update(launch: Launch) -> bool:
+    """Whether the launch trains and claims one update per rollout batch, whatever terms its loss has."""
+    return _trains(launch) and (launch.intent or _implied(launch)) in ("exact", "single-update")
+
+
+def distils(launch: Launch) -> bool:
+    """Whether a KL to a teacher is what the launch minimises."""
+    return launch.family in _DISTILLING or launch["trainer.stage"].equals("consolidate") is True
+
+
+def undecided(launch: Launch, key: str) -> bool:
+    """Whether the key is left to a config whose default is not known here: of an unknown version, a fork, one's own."""
+    value = launch[key]
+    return not value.given and not (value.has_default and stock_config(launch))
+
+
+def stock_config(launch: Launch) -> bool:
+    """Whether absent keys have VeRL's own defaults: its PPO entry point with its own config file, and no fork's."""
+    if launch.family not in ("", "opo") or not _STOCK_ENTRY.fullmatch(launch.program.entry):
+        return False
+    words = (word.known or word.prefix for word in launch.options)
+    return all(_STOCK_CONFIG.fullmatch(word) for word in words if _CONFIG_OPTION.match(word))
+
+
+def has_opo_estimator(launch: Launch) -> bool:
+    """Whether the estimator is upstream's `opo`, which exists since VeRL 0.4."""
+    return launch[ESTIMATOR].equals("opo") is True
+
+
+def older_than(launch: Launch, version: str) -> bool:
+    """Whether the VeRL version in use is known and older."""
+    mine, wanted = version_key(launch.version), version_key(version)
+    return mine is not None and wanted is not None and mine < wanted
+
+
+def open_holes(value: Value) -> bool:
+    """Whether a value is one unknown text, so that a look at the target host decides it."""
+    return value.state in (State.SYMBOLIC, State.UNKNOWN) and value.text is not None and bool(value.text.holes)
+
+
+def look_up(*values: Value) -> str:
+    """The command that shows what the unknown parts of the values are on the target host."""
+    holes = {hole.name: hole for value in values if value.text is not None for hole in value.text.holes}
+    shown = [name if name.startswith("$") else f"${{{name}}}" for name in holes if not name.startswith(("--", "<"))]
+    asked = [name for name in holes if name.startswith(("--", "<")) or re.fullmatch(r"\$[\d@*]", name)]
+    if asked:
+        span = next((value.span for value in values if open_holes(value) and value.span is not None), None)
+        path = span.in_file().source.path if span is not None else "."
+        wanted = path.rsplit("/", 1)[-1] if asked[0].startswith("$") else asked[0]
+        return f"grep -rn -e '{wanted}' .  # which value do the calls of {path} pass?"
+    return f'echo "{" ".join(shown)}"'
+
+
+def in_config(key: str) -> str:
+    """The command that shows the default of a key in the VeRL checkout."""
+    return f"grep -rn {key.rsplit('.', 1)[-1]} verl/trainer/config"
+
+
+def _trains(launch: Launch) -> bool:
+    if _WITHOUT_UPDATES.search(launch.program.entry):
+        return False
+    validates = launch["trainer.val_only"].equals(True) is True
+    # val_only returns from within the validation before training, so without that one the training runs
+    return not validates or launch["trainer.val_before_train"].equals(False) is True
+
+
+def _implied(launch: Launch) -> str:
+    return "exact" if launch.family == "opo" or has_opo_estimator(launch) else ""

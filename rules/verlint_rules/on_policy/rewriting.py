@@ -1,0 +1,62 @@
+"""Fixes that give a key another value where it is written."""
+
+from __future__ import annotations
+
+import re
+
+from verlint.finding import Edit, Finding, Safety
+from verlint.source import Span
+from verlint.value import Value
+
+_QUOTES = "\"'"
+_WORD = re.compile(r"""="?(\$\{\w+\}|\$\w+)(?=["\s)])""")
+"""A value that is one variable, behind the "=": elements of arrays know the place of that sign only."""
+
+
+def with_value(finding: Finding, value: Value, text: str, *, safe: bool) -> Finding:
+    """The finding with a fix that writes `text` for the value; a value that passed through a variable is only unsafe to
+    replace, and one that is not written in a file is left alone."""
+    span = _written(value)
+    if span is None:
+        return finding
+    literal = span.text.strip(_QUOTES) == (value.text.known if value.text is not None else None)
+    safety = Safety.SAFE if safe and literal else Safety.UNSAFE
+    name = value.key.rsplit(".", 1)[-1]
+    return finding.with_fix(f"write {name}={text}", Edit(span, text), safety=safety)
+
+
+def same_word(finding: Finding, value: Value, other: Value) -> Finding:
+    """The finding with an unsafe fix that writes for the value the word that `other` is given by."""
+    mine, theirs = _written(value), _written(other)
+    if mine is None or theirs is None or mine.source is not theirs.source or mine == theirs:
+        return finding
+    word = theirs.text
+    if _inside_quotes(value, mine):
+        word = word.strip(_QUOTES)
+    return with_value(finding, value, word, safe=False)
+
+
+def _written(value: Value) -> Span | None:
+    """The value as it stands in a file, with the quotes around it, without those around the whole override."""
+    if not value.given or value.span is None:
+        return None
+    span = value.span.in_file()
+    if span.text != value.span.text or not span.text or "\n" in span.text:
+        return None
+    if span.text == "=":
+        found = _WORD.match(span.source.text, span.start)
+        if found is None:
+            return None
+        span = Span(span.source, *found.span(1))
+    if span.text[0] in _QUOTES and "=" in span.text:  # the whole word is quoted: the place of the value is not known
+        return None
+    text = span.source.text
+    before, after = text[span.start - 1 : span.start], text[span.end : span.end + 1]
+    if before and before in _QUOTES and before == after:
+        return Span(span.source, span.start - 1, span.end + 1)
+    return span
+
+
+def _inside_quotes(value: Value, span: Span) -> bool:
+    """Whether the whole override is quoted, so that the value has no quotes of its own."""
+    return span.source.text[span.end : span.end + 1] in tuple(_QUOTES)

@@ -1,0 +1,79 @@
+"""An exact on-policy run has no KL term in its loss.
+
+With `use_kl_loss=True` the policy is pulled towards the reference model while it learns from the reward, so the result
+is regularised training, not exact on-policy training. It also starts a reference worker that nothing else needs.
+
+The claim is the spec's intent `exact`, the OPO family, `algorithm.adv_estimator=opo`, or a directive
+(`# verlint: on-policy=exact`). Distillation minimises a KL on purpose: its intent is `single-update`, which allows one.
+A term with `kl_loss_coef=0` changes no gradient and is not reported.
+
+Fix: set `actor_rollout_ref.actor.use_kl_loss=False`. VeRL before 0.4 then adds a KL to the reward instead, unless
+`algorithm.kl_ctrl.kl_coef=0` is set as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from verlint.experiment.launch import Launch
+from verlint.finding import Finding
+from verlint.rule import ERROR, Context, rule
+from verlint.value import Value
+from verlint_rules.on_policy.claim import (
+    KL_COEFFICIENT,
+    REWARD_KL,
+    USE_KL,
+    claims_exact,
+    distils,
+    in_config,
+    look_up,
+    older_than,
+    open_holes,
+    undecided,
+)
+from verlint_rules.on_policy.rewriting import with_value
+
+
+@rule("VL603", "kl-loss", on=Launch, severity=ERROR, since="0.1", fixable="safe")
+def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
+    switch, weight = launch[USE_KL], launch[KL_COEFFICIENT]
+    if not switch.given or switch.truthy() is False or not claims_exact(launch) or weight.equals(0):
+        return
+    help_ = _help(launch)
+    if switch.truthy() is None:
+        if open_holes(switch):
+            message = f"the loss has a KL term unless use_kl_loss {switch} is False"
+            yield ctx.unsure(switch, message, help=help_, verify=look_up(switch))
+        return
+    if weight.decided and not undecided(launch, KL_COEFFICIENT):
+        term = f"use_kl_loss adds a KL term with kl_loss_coef {_said(weight)} to the loss"
+        message = f"{term}, so this is no exact on-policy training"
+        finding = _with_weight(ctx.fail(switch, message, help=help_), weight)
+        yield finding if distils(launch) else with_value(finding, switch, _off(switch), safe=True)
+    elif open_holes(weight) or not weight.given:
+        short = f"kl_loss_coef {weight}" if weight.given else "the default of kl_loss_coef"
+        message = f"use_kl_loss adds a KL term to the loss unless {short} is 0"
+        verify = look_up(weight) if weight.given else in_config(KL_COEFFICIENT)
+        yield _with_weight(ctx.unsure(switch, message, help=help_, verify=verify), weight)
+
+
+def _said(weight: Value) -> str:
+    return str(weight) if weight.given else f"{weight} (default)"
+
+
+def _with_weight(finding: Finding, weight: Value) -> Finding:
+    return finding.with_related(weight.span, f"its weight: kl_loss_coef = {weight}") if weight.given else finding
+
+
+def _help(launch: Launch) -> str:
+    if distils(launch):
+        return "the KL is what this trainer minimises: declare the intent single-update"
+    if older_than(launch, "0.4") and launch[REWARD_KL].equals(0) is not True:
+        return f"set {USE_KL}=False and {REWARD_KL}=0: VeRL {launch.version} puts the KL into the reward otherwise"
+    return f"set {USE_KL}=False"
+
+
+def _off(switch: Value) -> str:
+    """False in the spelling that the launcher uses for True."""
+    spelled = switch.text.known if switch.text is not None else None
+    return "false" if spelled == "true" else "False"

@@ -1,0 +1,152 @@
+"""A location of data, models, checkpoints or caches is written as a path of one machine.
+
+The launcher works where that folder exists, and nowhere else: on another cluster, for another user or in another image
+it stops at the first file, or fills a disk that nobody meant. `/tmp` is worse than it looks: it is local to each node
+and to each container, so a checkpoint saved there is not found by the next stage on another node, and it is gone after
+a restart. All places of a file that share a root are one finding.
+
+Counted are values of configuration keys, options of tools and launchers, variables that programs read as locations
+(`HF_HOME`, `WANDB_DIR`), and the arguments of stages in a spec. Not counted are system folders, mounts of containers,
+scratch caches below `/tmp` (`TRITON_CACHE_DIR`, `RAY_TMPDIR`), stand-ins such as `/path/to/model`, examples in documents,
+files of tests, and everything that the caller can replace: `${ROOT:-/tmp/x}`, the default of an option. A root that is
+assigned to a variable is VL102.
+
+Fix: take the root from the environment or from an option, and build the paths on it:
+`DATA_ROOT="${DATA_ROOT:-/tmp}"`, then `data.train_files="${DATA_ROOT}/train.parquet"`. The unsafe fix writes
+`${NAME:-/tmp}` at each place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from verlint.experiment.spec import Spec, SpecStage
+from verlint.files.kinds import Kind
+from verlint.files.loading import Loaded
+from verlint.finding import Edit, Finding, Safety
+from verlint.rule import WARNING, Context, rule
+from verlint.source import Span
+from verlint.value import Value
+from verlint_rules.paths.machine_paths import LOCATIONS, Use, free_uses, in_test_folder, machine_paths
+
+SHOWN = 10
+
+
+@rule("VL101", "hard-coded-path", on=Loaded, severity=WARNING, since="0.1", fixable="unsafe")
+def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
+    if in_test_folder(ctx.project.tree.relative(file.path) or file.source.path):
+        return
+    if file.kind is Kind.LAUNCHER:
+        uses = free_uses(ctx.project, file.source)
+    elif file.kind is Kind.SPEC:
+        uses = [use for spec in ctx.project.specs if spec.source is file.source and spec.spec for use in _spec_uses(spec.spec)]
+    else:
+        return
+    by_root: dict[str, list[Use]] = {}
+    for use in uses:
+        by_root.setdefault(use.path.root, []).append(use)
+    for root, found in by_root.items():
+        yield _finding(ctx, root, found, file.kind)
+
+
+def _finding(ctx: Context, root: str, uses: Sequence[Use], kind: Kind) -> Finding:
+    first = uses[0]
+    assert first.path.span is not None
+    places = f", used in {len(uses)} places" if len(uses) > 1 else ""
+    what = "a folder local to each node" if root == "/tmp" else "a folder of one machine"
+    message = f"`{root}` is {what}, and the caller cannot choose another{places}"
+    finding = ctx.fail(first.path.span, message, value=f"{first.label} = {first.shown}", help=_help(root, uses, kind))
+    for use in uses[1 : SHOWN + 1]:
+        finding = finding.with_related(use.path.span, use.label)
+    edits = [edit for use in uses if (edit := _edit(root, use)) is not None] if kind is Kind.LAUNCHER else []
+    if len(edits) == len(uses):
+        finding = finding.with_fix(f"let the environment replace {root}", *edits, safety=Safety.UNSAFE)
+    return finding
+
+
+def _help(root: str, uses: Sequence[Use], kind: Kind) -> str:
+    first = uses[0]
+    if kind is Kind.SPEC:
+        return f"name it under `roots` or `models` from the environment: ${{oc.env:{_variable(first.label)}}}"
+    if all(use.label in LOCATIONS for use in uses):
+        return f'keep what the caller has set: {first.label}="${{{first.label}:-{first.shown}}}"'
+    name = _variable(first.label)
+    return f'take the root from the environment, such as {name}="${{{name}:-{root}}}", and build the paths on it'
+
+
+def _variable(label: str) -> str:
+    """A name for the root of what a key or option holds."""
+    if label in LOCATIONS:
+        return label
+    words = label.lower()
+    for sign, name in (
+        ("default_local_dir", "CKPT_ROOT"), ("ckpt", "CKPT_ROOT"), ("checkpoint", "CKPT_ROOT"), ("resume", "CKPT_ROOT"),
+        ("model", "MODEL_ROOT"), ("tokenizer", "MODEL_ROOT"), ("data", "DATA_ROOT"), ("files", "DATA_ROOT"), ("result", "RESULT_ROOT"),
+        ("out", "RESULT_ROOT"), ("save", "RESULT_ROOT"),
+    ):  # fmt: skip
+        if sign in words:
+            return name
+    return "DATA_ROOT"
+
+
+def _edit(root: str, use: Use) -> Edit | None:
+    """Replace the root at one place, where the shell expands what is written there."""
+    span = use.path.span
+    assert span is not None
+    span = span.in_file()
+    if not span.text.startswith(root) or (use.path.piece.quoted and not _in_double_quotes(span)):
+        return None
+    whole = use.label in LOCATIONS and use.path.ends and span.text == use.path.text
+    end = span.end if whole else span.start + len(root)
+    return Edit(Span(span.source, span.start, end), f"${{{_variable(use.label)}:-{use.path.text if whole else root}}}")
+
+
+def _in_double_quotes(span: Span) -> bool:
+    """Whether what is written at a quoted place stands in double quotes and not in single ones."""
+    line_start = span.source.text.rfind("\n", 0, span.start) + 1
+    quote = ""
+    for sign in span.source.text[line_start : span.start]:
+        if sign in "'\"" and quote in ("", sign):
+            quote = "" if quote else sign
+    return quote == '"'
+
+
+# ---- specs
+
+
+def _spec_uses(spec: Spec) -> Iterator[Use]:
+    """The literal paths of a spec outside its roots, one a place."""
+    seen: set[int] = set()
+    for label, value in _spec_values(spec):
+        if value.text is None:
+            continue
+        for path in machine_paths(value.text):
+            if path.span is None or path.piece.overridable:
+                continue
+            start = path.span.in_file().start
+            if start not in seen and not _of_roots(spec, path.span):
+                seen.add(start)
+                yield Use(path, label, str(value))
+
+
+def _of_roots(spec: Spec, span: Span) -> bool:
+    """A root written as a literal is a fault of the roots, not of what uses them."""
+    return any(
+        root.span is not None and root.span.in_file().start <= span.in_file().start < root.span.in_file().end
+        for root in spec.roots.values()
+    )
+
+
+def _spec_values(spec: Spec) -> Iterator[tuple[str, Value]]:
+    for role, model in spec.models.items():
+        if model.id.given:
+            yield f"models.{role}", model.id
+    for stage in spec.stages.values():
+        yield from _stage_values(stage)
+
+
+def _stage_values(stage: SpecStage) -> Iterator[tuple[str, Value]]:
+    yield from stage.args.items()
+    yield from stage.overrides.items()
+    yield from ((name, value) for name, value in stage.env.items() if name in LOCATIONS)
+    yield from ((f"outs.{name}", out.path) for name, out in stage.outs.items() if out.path.given)

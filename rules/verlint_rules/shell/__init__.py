@@ -1,0 +1,1 @@
+"""Rules about the shell and the cluster."""
