@@ -174,7 +174,8 @@ def _key(finding: Finding) -> tuple[object, ...]:
 
 
 def _fold(findings: Iterable[Finding]) -> list[Finding]:
-    """One finding per place and message; the calls in which it was seen are gathered, a certain one beats an unsure one."""
+    """One finding per place and message; the calls in which it was seen are gathered, a certain one beats an unsure
+    one."""
     found: dict[tuple[object, ...], Finding] = {}
     for finding in findings:
         key = _key(finding)

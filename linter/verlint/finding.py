@@ -65,11 +65,10 @@ class Related:
 class Finding:
     """One message of one rule.
 
-    `span` is what is wrong; None only where no text exists (an unreadable file), then `path` says where. `value` is the resolved
-    value ("data.val_files = /tmp/x.parquet"), `hops` the way it came, first step first. `near` names similar right things,
-    `help` what to do, `verify` the command that settles an UNSURE finding. `about` names family and stage, `contexts` the calls and
-    conditions under which it holds.
-    """
+    `span` is what is wrong; None only where no text exists (an unreadable file), then `path` says where. `value` is
+    the resolved value ("data.val_files = /tmp/x.parquet"), `hops` the way it came, first step first. `near` names
+    similar right things, `help` what to do, `verify` the command that settles an UNSURE finding. `about` names family
+    and stage, `contexts` the calls and conditions under which it holds."""
 
     code: str
     slug: str

@@ -1,8 +1,7 @@
 """What a rule is, and how rules are found.
 
-A rule is one file under `verlint_rules`: a module docstring (its page), and one function under `@rule`. The function is a pure
-generator over the smallest thing it needs. Nothing else is to be edited to add one.
-"""
+A rule is one file under `verlint_rules`: a module docstring (its page), and one function under `@rule`. The function
+is a pure generator over the smallest thing it needs. Nothing else is to be edited to add one."""
 
 from __future__ import annotations
 
@@ -41,9 +40,9 @@ THEMES = {
 class Rule:
     """A numbered rule.
 
-    `on` is the class of the things it is given (`Launch`, `Command`, `Script`, `SpecFile`, …). `families` limits it to launches of these
-    families; empty means all. `fixable` is "safe", "unsafe" or "". `doc` is the module docstring, whose first line is the summary.
-    """
+    `on` is the class of the things it is given (`Launch`, `Command`, `Script`, `SpecFile`, …). `families` limits it
+    to launches of these families; empty means all. `fixable` is "safe", "unsafe" or "". `doc` is the module
+    docstring, whose first line is the summary."""
 
     code: str
     slug: str
@@ -76,9 +75,8 @@ class Rule:
 class Context:
     """What a rule needs to make findings: its own metadata and options, and the project it looks at.
 
-    `project` is the engine's view of all that was loaded (its public methods answer questions across files); `options` are the
-    rule's settings (`[rules.VL101] allow = [...]`).
-    """
+    `project` is the engine's view of all that was loaded (its public methods answer questions across files);
+    `options` are the rule's settings (`[rules.VL101] allow = [...]`)."""
 
     rule: Rule
     project: Any
@@ -95,7 +93,8 @@ class Context:
         help: str = "",
         severity: Severity | None = None,
     ) -> Finding:
-        """A finding that is certain. `at` gives the place and, for values and texts, the provenance and the shown value."""
+        """A finding that is certain. `at` gives the place and, for values and texts, the provenance and the shown
+        value."""
         return self._finding(Verdict.FAIL, at, message, value, hops, near, help, "", severity)
 
     def unsure(
@@ -216,7 +215,9 @@ def find_rule(name: str) -> Rule:
     names = {each.lower(): rule for rule in load_rules() for each in rule.names()}
     if wanted in names:
         return names[wanted]
-    raise UnknownRule(name, [near.upper() if near.startswith("vl") else near for near in get_close_matches(wanted, names)])
+    raise UnknownRule(
+        name, [near.upper() if near.startswith("vl") else near for near in get_close_matches(wanted, names)]
+    )
 
 
 def match_rules(selector: str) -> list[Rule]:

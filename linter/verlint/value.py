@@ -22,9 +22,8 @@ Data: TypeAlias = "Scalar | list[Data] | dict[str, Data]"
 class Hop:
     """One step of provenance: where a value passed, and what is written there.
 
-    `span` is None for steps outside any file (a default of VeRL); then `note` says it. Where both are given, the note is
-    shown instead of the text of the span.
-    """
+    `span` is None for steps outside any file (a default of VeRL); then `note` says it. Where both are given, the note
+    is shown instead of the text of the span."""
 
     span: Span | None
     note: str = ""
@@ -231,10 +230,10 @@ class State(Enum):
 class Value:
     """What a key or field holds.
 
-    KNOWN: `data` is the typed value. SYMBOLIC: `text` holds holes; equality with itself is still certain. ABSENT: the key is
-    not given; `data` is the default when `has_default`. UNKNOWN: `reason` says why. `span` is where the value is written
-    (for ABSENT: what to point at instead, such as the command). `key` is the configuration key or field, for messages.
-    """
+    KNOWN: `data` is the typed value. SYMBOLIC: `text` holds holes; equality with itself is still certain. ABSENT: the
+    key is not given; `data` is the default when `has_default`. UNKNOWN: `reason` says why. `span` is where the value
+    is written (for ABSENT: what to point at instead, such as the command). `key` is the configuration key or field,
+    for messages."""
 
     state: State
     key: str = ""

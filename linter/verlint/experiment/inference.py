@@ -1,4 +1,5 @@
-"""Which stage of which family a launch is, from its override set alone. First match wins; None when that cannot be told.
+"""Which stage of which family a launch is, from its override set alone. First match wins; None when that cannot be
+told.
 
 Source: the stage tables of the LMOps families (launchers' stage-defining overrides).
 """
@@ -13,9 +14,9 @@ _STOCK_FOLDERS = frozenset(["verl", "examples", "recipe", "tests"])
 
 def infer(launch: Launch) -> tuple[str, str] | None:
     """Family and stage kind of a launch."""
-    if launch["data.prompt_key"].equals("prompt") or "trainer.use_exp_model" in launch or launch["trainer.stage"].equals("rl"):
-        if "trainer.use_exp_model" in launch or "trainer.stage" in launch:
-            return ("coach", "eval") if launch["trainer.val_only"].equals(True) else ("coach", "train")
+    prompts = launch["data.prompt_key"].equals("prompt") and "trainer.stage" in launch
+    if prompts or "trainer.use_exp_model" in launch or launch["trainer.stage"].equals("rl"):
+        return ("coach", "eval") if launch["trainer.val_only"].equals(True) else ("coach", "train")
     if "trainer.stage" in launch:
         return _consolidating(launch)
     return _plain(launch)

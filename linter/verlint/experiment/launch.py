@@ -18,14 +18,21 @@ _PYTHON_WITH_VALUE = frozenset(["-X", "-W", "-Q"])
 
 LAUNCHERS: Mapping[str, frozenset[str]] = {
     "torchrun": frozenset(
-        ["--nnodes", "--nproc_per_node", "--nproc-per-node", "--node_rank", "--node-rank", "--master_addr", "--master-addr",
-         "--master_port", "--master-port", "--rdzv_backend", "--rdzv-backend", "--rdzv_endpoint", "--rdzv-endpoint", "--rdzv_id",
-         "--rdzv-id", "--max_restarts", "--max-restarts", "--log_dir", "--log-dir", "-r", "-t", "--tee", "--local_addr"]
+        ["--nnodes", "--nproc_per_node", "--nproc-per-node", "--node_rank", "--node-rank", "--master_addr",
+         "--master-addr", "--master_port", "--master-port", "--rdzv_backend", "--rdzv-backend", "--rdzv_endpoint",
+         "--rdzv-endpoint", "--rdzv_id", "--rdzv-id", "--max_restarts", "--max-restarts", "--log_dir", "--log-dir",
+         "-r", "-t", "--tee", "--local_addr"]
     ),
-    "accelerate": frozenset(["--config_file", "--num_processes", "--num_machines", "--machine_rank", "--main_process_ip",
-                             "--main_process_port", "--mixed_precision"]),
-    "deepspeed": frozenset(["--num_gpus", "--num_nodes", "--hostfile", "--include", "--exclude", "--master_port", "--master_addr"]),
-    "uv": frozenset(["--with", "--extra", "--group", "--python", "-p", "--project", "--directory", "--env-file", "--isolated-from"]),
+    "accelerate": frozenset(
+        ["--config_file", "--num_processes", "--num_machines", "--machine_rank", "--main_process_ip",
+         "--main_process_port", "--mixed_precision"]
+    ),
+    "deepspeed": frozenset(
+        ["--num_gpus", "--num_nodes", "--hostfile", "--include", "--exclude", "--master_port", "--master_addr"]
+    ),
+    "uv": frozenset(
+        ["--with", "--extra", "--group", "--python", "-p", "--project", "--directory", "--env-file"]
+    ),
     "conda": frozenset(["-n", "--name", "-p", "--prefix", "--cwd"]),
     "mamba": frozenset(["-n", "--name", "-p", "--prefix"]),
     "poetry": frozenset(["-C", "--directory", "-P"]),
@@ -33,7 +40,33 @@ LAUNCHERS: Mapping[str, frozenset[str]] = {
 }  # fmt: skip
 """Programs that start a Python program, with their options that take the next word. Source: their own `--help`."""
 
-_VERBS = {"accelerate": ("launch",), "uv": ("run",), "conda": ("run",), "mamba": ("run",), "poetry": ("run",), "pixi": ("run",)}
+CONTAINERS: Mapping[str, frozenset[str]] = {
+    **dict.fromkeys(
+        ("apptainer", "singularity"),
+        frozenset(["--bind", "-B", "--env", "--pwd", "--home", "-H", "--overlay", "-o", "--workdir", "-W", "--app"]),
+    ),
+    **dict.fromkeys(
+        ("docker", "podman", "nerdctl"),
+        frozenset(
+            [
+                *("-v", "--volume", "--mount", "-e", "--env", "--env-file", "--name", "--gpus", "--network", "--net"),
+                *("--ipc", "--shm-size", "-w", "--workdir", "-u", "--user", "--ulimit", "--device", "--cap-add", "-p"),
+                *("--publish", "--entrypoint", "--runtime", "--memory", "-m", "--cpus", "-h", "--hostname", "--pid"),
+                *("--label", "-l", "--restart", "--security-opt", "--platform", "--pull", "--add-host"),
+            ]
+        ),
+    ),
+}
+"""Programs that run a command in a container, with their options that take the next word."""
+
+_VERBS = {
+    "accelerate": ("launch",),
+    "uv": ("run",),
+    "conda": ("run",),
+    "mamba": ("run",),
+    "poetry": ("run",),
+    "pixi": ("run",),
+}
 _NEEDS_PYTHON = frozenset(["uv", "conda", "mamba", "poetry", "pixi"])
 
 ENTRY_MODULE = re.compile(
@@ -41,9 +74,12 @@ ENTRY_MODULE = re.compile(
     r"|recipe(?:\.\w+)*\.(?:main_\w+|\w+_main|main|\w+_trainer\w*|\w*sft\w*)"
     r"|verl\.trainer\.\w+|verl_\w+(?:\.\w+)*\.main_\w+"
 )
-"""Modules that start training, evaluation or generation. Sources: VeRL 0.1 to 0.9.1 `verl/trainer`, `recipe/`, EasyR1."""
+"""Modules that start training, evaluation or generation. Sources: VeRL 0.1 to 0.9.1 `verl/trainer`, `recipe/`,
+EasyR1."""
 
-ENTRY_FILE = re.compile(r"(?:^|/)(?:main_\w*(?:ppo|eval|generation|sft|dapo|spin|prime|sppo|gkd|opo|rl)\w*|\w*sft_trainer\w*|fully_async_main|main_ppo)\.py$")
+ENTRY_FILE = re.compile(
+    r"(?:^|/)(?:main_\w*(?:ppo|eval|generation|sft|dapo|spin|prime|sppo|gkd|opo|rl)\w*|\w*sft_trainer\w*|fully_async_main|main_ppo)\.py$"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +107,8 @@ def python_program(argv: tuple[Text, ...]) -> Program | None:
             return _behind_python(words[1:])
         if name == "ray" and _is(words, 1, "job") and _is(words, 2, "submit"):
             words = unwrap(_behind_dashes(words)).argv
+        elif name in CONTAINERS:
+            words = unwrap(_behind_container(words, name)).argv
         elif name in LAUNCHERS:
             rest = _behind_launcher(words, name)
             if name not in _NEEDS_PYTHON:
@@ -92,6 +130,19 @@ def _behind_dashes(words: tuple[Text, ...]) -> tuple[Text, ...]:
     for at, word in enumerate(words[3:], 3):
         if _PYTHON.fullmatch(program_name(word)) or program_name(word) in ("bash", "torchrun"):
             return words[at:]
+    return ()
+
+
+def _behind_container(words: tuple[Text, ...], name: str) -> tuple[Text, ...]:
+    """The command behind the image (or the running container) of `run` and `exec`."""
+    if not (_is(words, 1, "run") or _is(words, 1, "exec")):
+        return ()
+    at = 2
+    while at < len(words):
+        text = words[at].known or words[at].prefix
+        if not text.startswith("-"):
+            return words[at + 1 :]
+        at += 2 if text in CONTAINERS[name] else 1
     return ()
 
 
@@ -133,9 +184,9 @@ def _behind_python(words: tuple[Text, ...]) -> Program | None:
 class Launch:
     """A command recognised as a VeRL entry point.
 
-    `launch[key]` is the value of a configuration key: of the last override that sets it, else absent (with the default of the VeRL
-    version in use, where that is known). `options` are the words that are no overrides (`--config-name=…`).
-    """
+    `launch[key]` is the value of a configuration key: of the last override that sets it, else absent (with the
+    default of the VeRL version in use, where that is known). `options` are the words that are no overrides
+    (`--config-name=…`)."""
 
     command: Command
     program: Program

@@ -21,8 +21,8 @@ from verlint.files.kinds import Kind
 from verlint.files.loading import Loaded
 from verlint.files.tree import Tree
 from verlint.languages.bash.command import Command, Surroundings
-from verlint.languages.bash.replay import Resolution
 from verlint.languages.bash.replay import Path as Way
+from verlint.languages.bash.replay import Resolution
 from verlint.languages.bash.state import Event
 from verlint.languages.bash.syntax import Program as Syntax
 from verlint.languages.hydra.override import Form, Override
@@ -133,9 +133,7 @@ class Project:
         stage = stage or stage_in(family, plain)
         version = self.settings.verl or said.get("verl", "") or _base_version(family, plain["algorithm.adv_estimator"])
         intent = said.get("on-policy", "exact" if family == "opo" else "")
-        return replace(
-            found, family=family, stage=stage, intent=intent, version=version, defaults=defaults_of(version)
-        )
+        return replace(found, family=family, stage=stage, intent=intent, version=version, defaults=defaults_of(version))
 
     def _directives(self, source: Source, command: Command) -> dict[str, str]:
         """What the comments of a file say for a command: those of the whole file, then those just above it."""
@@ -228,9 +226,17 @@ class Project:
         options = options_of(called.arguments) if called is not None else {}
         name = path or (launch.program.entry if launch is not None else "")
         return Stage(
-            id=name, span=command.span, order=order, launcher=path, family=family, kind=kind, options=options, command=command,
-            events=(command, *inner), launches=launches,
-        )  # fmt: skip
+            id=name,
+            span=command.span,
+            order=order,
+            launcher=path,
+            family=family,
+            kind=kind,
+            options=options,
+            command=command,
+            events=(command, *inner),
+            launches=launches,
+        )
 
     def _home(self, script: Script) -> str:
         """The start folder, with the folder the project stands in, so that the family's own folder name counts."""
@@ -239,37 +245,58 @@ class Project:
     def _spec_experiment(self, file: SpecFile) -> Experiment:
         spec = file.spec
         assert spec is not None
-        family = str(spec.family) if spec.family.decided else ""
-        stages = [
-            Stage(
-                id=stage.id, span=stage.id_span, order=order, launcher=str(stage.launcher) if stage.launcher.given else "", family=family,
-                kind=str(stage.kind) if stage.kind.decided else "", launches=[self.spec_launch(spec, stage)] if stage.entry.given else [],
-                branch=stage.branch if stage.branch.given else None, branch_span=stage.branch.span if stage.branch.given else None, spec=stage,
-            )
-            for order, stage in enumerate(spec.stages.values())
-        ]  # fmt: skip
+        family = _said(spec.family)
+        stages = [self._spec_stage(spec, stage, family, order) for order, stage in enumerate(spec.stages.values())]
         return Experiment(file.source, stages, spec=file)
+
+    def _spec_stage(self, spec: Spec, stage: SpecStage, family: str, order: int) -> Stage:
+        branch = stage.branch if stage.branch.given else None
+        return Stage(
+            id=stage.id,
+            span=stage.id_span,
+            order=order,
+            launcher=_said(stage.launcher),
+            family=family,
+            kind=_said(stage.kind),
+            launches=[self.spec_launch(spec, stage)] if stage.entry.given else [],
+            branch=branch,
+            branch_span=None if branch is None else branch.span,
+            spec=stage,
+        )
 
     def spec_launch(self, spec: Spec, stage: SpecStage) -> Launch:
         """The launch that a stage with `entry` and `overrides` stands for."""
         overrides = tuple(_spec_override(stage, key, value) for key, value in stage.overrides.items())
         entry = Text((Literal(str(stage.entry), stage.entry.span),), stage.entry.span or stage.id_span)
         command = Command((entry, *(override.word for override in overrides)), stage.span, Surroundings(Text(), {}))
-        family = str(spec.family) if spec.family.decided else ""
+        family = _said(spec.family)
         intent = spec.intent(stage)
         checkout = spec.checkouts.get(str(stage.checkout))
         base = str(checkout.base) if checkout is not None and checkout.base.decided and checkout.base.given else ""
         version = self.settings.verl or base or _base_version(family, stage.overrides.get("algorithm.adv_estimator"))
         return Launch(
-            command, Program(entry, True, command.argv[1:]), overrides, (), defaults_of(version), version, family,
-            str(stage.kind) if stage.kind.decided else "", str(intent) if intent.given and intent.decided else "exact" if family == "opo" else "",
-        )  # fmt: skip
+            command=command,
+            program=Program(entry, True, command.argv[1:]),
+            overrides=overrides,
+            options=(),
+            defaults=defaults_of(version),
+            version=version,
+            family=family,
+            stage=_said(stage.kind),
+            intent=_said(intent) or ("exact" if family == "opo" else ""),
+        )
+
+
+def _said(value: Value) -> str:
+    """What is written for a field, "" when it is absent or not known."""
+    return str(value) if value.given and value.decided else ""
 
 
 def _base_version(family: str, estimator: Value | None) -> str:
-    """The VeRL version a family is based on; unknown for a port of OPO to a VeRL that has its estimator."""
-    ported = estimator is not None and estimator.equals("opo")
-    return FAMILIES[family].verl if family in FAMILIES and not ported else ""
+    """The VeRL version a family builds on. `adv_estimator=opo` exists in later versions only, so then it is not known."""
+    if family not in FAMILIES or (estimator is not None and estimator.equals("opo")):
+        return ""
+    return FAMILIES[family].verl
 
 
 def _common_root(root: Path, files: Iterable[Loaded]) -> Path:

@@ -15,7 +15,9 @@ from verlint.languages.bash.syntax import Program
 from verlint.source import Source
 
 _RELATIVE = re.compile(
-    r"(?:\b(?:bash|sh|source|python3?)|(?:^|[\s;&|])\.)[ \t]+(?:-\w+[ \t]+)*[\"']?((?:\./)?[\w-][\w./-]*\.(?:sh|bash|py))\b", re.M
+    r"(?:\b(?:bash|sh|source|python3?)|(?:^|[\s;&|])\.)[ \t]+(?:-\w+[ \t]+)*"
+    r"[\"']?((?:\./)?[\w-][\w./-]*\.(?:sh|bash|py))\b",
+    re.M,
 )
 _SCRIPT_FOLDERS = frozenset(["scripts", "script", "examples", "bin", "tools", "launch", "launchers", "jobs", "slurm"])
 MAX_ANCESTORS = 8
@@ -25,9 +27,9 @@ MAX_ANCESTORS = 8
 class Script:
     """A launcher, or the shell fences of a document taken as one script.
 
-    `path` is where it is below the root of the project. `texts` are the sources that run one after the other in one shell: the file
-    itself, or the fences. `start` is the folder it is taken to be started in, `directives` what its comments tell verlint.
-    """
+    `path` is where it is below the root of the project. `texts` are the sources that run one after the other in one
+    shell: the file itself, or the fences. `start` is the folder it is taken to be started in, `directives` what its
+    comments tell verlint."""
 
     source: Source
     path: str

@@ -28,11 +28,10 @@ _PYTHON = re.compile(r"(?:python|pypy)(?:\d+(?:\.\d+)*)?")
 class Stage:
     """One stage of an experiment.
 
-    `id` is its name in a spec, or the launcher's path. `span` is what to point at: the call, or the stage's key. `kind` and `family` are ""
-    when they cannot be told. `options` are the long options of the call, with the word that follows each (None for none). `events` is what the
-    stage runs, in order; `launches` the launches among it. `branch` is the branch its checkout is on when it starts, None when
-    nobody chose one.
-    """
+    `id` is its name in a spec, or the launcher's path. `span` is what to point at: the call, or the stage's key.
+    `kind` and `family` are "" when they cannot be told. `options` are the long options of the call, with the word
+    that follows each (None for none). `events` is what the stage runs, in order; `launches` the launches among it.
+    `branch` is the branch its checkout is on when it starts, None when nobody chose one."""
 
     id: str
     span: Span
@@ -62,7 +61,8 @@ class Stage:
 
 @dataclass(frozen=True, eq=False)
 class Experiment:
-    """Stages in order. `root` says that nothing else in the project calls it, so all that belongs to it should be here."""
+    """Stages in order. `root` says that nothing else in the project calls it, so all that belongs to it should be
+    here."""
 
     source: Source
     stages: Sequence[Stage]
@@ -100,7 +100,9 @@ def called_file(command: Command) -> Called | None:
     if name in _SHELLS or _PYTHON.fullmatch(name):
         at = 1
         while at < len(argv) and (argv[at].known or "").startswith("-"):
-            if (argv[at].known or "") in ("-c", "-m") or (name in ("bash", "sh") and "c" in (argv[at].known or "")[1:2]):
+            if (argv[at].known or "") in ("-c", "-m") or (
+                name in ("bash", "sh") and "c" in (argv[at].known or "")[1:2]
+            ):
                 return None
             at += 1
         if at >= len(argv) or argv[at].elastic:
@@ -130,7 +132,8 @@ def options_of(arguments: Sequence[Text]) -> dict[str, Text | None]:
 
 
 def identify(path: str, launches: Sequence[Launch], folder: str) -> tuple[str, str]:
-    """Family and stage kind of a call: what its launches say, else what the launcher's name says in this family's folder."""
+    """Family and stage kind of a call: what its launches say, else what the launcher's name says in this family's
+    folder."""
     candidates = stages_of_launcher(path)
     for launch in launches:
         if launch.family and launch.stage:

@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 class Record:
     """The comma record that a driver of many runs takes as its argument.
 
-    `launchers` are expressions for the end of the driver's path, `fields` the names of the fields in order, `resumes` the
-    pairs of fields that name a checkpoint (run name, step).
-    """
+    `launchers` are expressions for the end of the driver's path, `fields` the names of the fields in order, `resumes`
+    the pairs of fields that name a checkpoint (run name, step)."""
 
     launchers: tuple[str, ...]
     fields: tuple[str, ...]

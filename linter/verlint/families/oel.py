@@ -1,4 +1,5 @@
-"""OEL: rounds of extracting and consolidating experience in text games. Source: microsoft/LMOps `oel/README.md`, `oel/scripts/`."""
+"""OEL: rounds of extracting and consolidating experience in text games. Source: microsoft/LMOps `oel/README.md`,
+`oel/scripts/`."""
 
 from verlint.families.model import Family, Record, StageKind, stages
 

@@ -1,4 +1,5 @@
-"""The files around a launcher, as the interpreter of its language asks for them: each read once, by path below a root."""
+"""The files around a launcher, as the interpreter of its language asks for them: each read once, by path below a
+root."""
 
 from __future__ import annotations
 

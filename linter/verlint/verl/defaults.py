@@ -1,8 +1,7 @@
 """Defaults of VeRL's configuration by version, for the keys that rules judge when a launcher leaves them out.
 
-Each row: key, then (first version, default) pairs, oldest first. Source: `verl/trainer/config/ppo_trainer.yaml` (from 0.5.0 on its
-composed form) of the released wheels 0.2.0 to 0.9.1.
-"""
+Each row: key, then (first version, default) pairs, oldest first. Source: `verl/trainer/config/ppo_trainer.yaml` (from
+0.5.0 on its composed form) of the released wheels 0.2.0 to 0.9.1."""
 
 from __future__ import annotations
 

@@ -91,9 +91,20 @@ def look_up(*values: Value) -> str:
     return f'echo "{" ".join(shown)}"'
 
 
-def in_config(key: str) -> str:
-    """The command that shows the default of a key in the VeRL checkout."""
-    return f"grep -rn {key.rsplit('.', 1)[-1]} verl/trainer/config"
+def in_config(launch: Launch, key: str) -> str:
+    """The command that shows what the config of the launch holds for a key."""
+    short = key.rsplit(".", 1)[-1]
+    for word in launch.options:
+        option, _, name = (word.known or "").partition("=")
+        if option == "--config-name" and re.fullmatch(r"[\w.-]+", name):
+            return f"grep -rn {short} --include={name.removesuffix('.yaml')}.yaml ."
+    return f"grep -rn {short} verl/trainer/config"
+
+
+def default_of(value: Value) -> str:
+    """ " (default of VeRL 0.2.0)" for a key that is not given, else ""."""
+    note = next((hop.note for hop in value.hops if hop.span is None), "default")
+    return "" if value.given else f" ({note})"
 
 
 def _trains(launch: Launch) -> bool:

@@ -31,7 +31,7 @@ def same_word(finding: Finding, value: Value, other: Value) -> Finding:
     if mine is None or theirs is None or mine.source is not theirs.source or mine == theirs:
         return finding
     word = theirs.text
-    if _inside_quotes(value, mine):
+    if _inside_quotes(mine):
         word = word.strip(_QUOTES)
     return with_value(finding, value, word, safe=False)
 
@@ -57,6 +57,6 @@ def _written(value: Value) -> Span | None:
     return span
 
 
-def _inside_quotes(value: Value, span: Span) -> bool:
+def _inside_quotes(span: Span) -> bool:
     """Whether the whole override is quoted, so that the value has no quotes of its own."""
     return span.source.text[span.end : span.end + 1] in tuple(_QUOTES)

@@ -27,6 +27,7 @@ from verlint_rules.on_policy.claim import (
     MINI_BATCH,
     TRAIN_BATCH,
     claims_one_update,
+    default_of,
     in_config,
     look_up,
     open_holes,
@@ -61,22 +62,24 @@ def _split(ctx: Context, rollout: Value, update: Value, batch: float, mini: floa
         f"{count} updates for one rollout batch: {_said(update)} splits {_said(rollout)}, "
         "so all but the first train on samples of an older policy"
     )
-    finding = ctx.fail(_place(rollout, update), message, value=f"{MINI_BATCH} = {update}", help=_HELP)
+    value = f"{MINI_BATCH} = {update}"
+    finding = ctx.fail(_place(rollout, update), message, value=value, hops=update.hops, help=_HELP)
     return _with_batch(finding, rollout, update)
 
 
 def _unknown_sizes(ctx: Context, rollout: Value, update: Value) -> Finding:
-    message = f"the rollout batch is split unless {_said(update)} is as large as {_said(rollout)}"
-    value = f"{MINI_BATCH} = {update}"
-    finding = ctx.unsure(_place(rollout, update), message, value=value, help=_HELP, verify=look_up(rollout, update))
+    message = f"the rollout batch is split unless ppo_mini_batch_size is as large as {TRAIN_BATCH}"
+    value, verify = f"{MINI_BATCH} = {update}", look_up(rollout, update)
+    finding = ctx.unsure(_place(rollout, update), message, value=value, hops=update.hops, help=_HELP, verify=verify)
     return _with_batch(finding, rollout, update)
 
 
 def _unknown_default(ctx: Context, launch: Launch, rollout: Value, update: Value, key: str) -> Finding:
     given = update if key == TRAIN_BATCH else rollout
     short = key.rsplit(".", 1)[-1]
-    message = f"{_said(given)} is given and {short} is not, and the config that decides it is not known here"
-    return ctx.unsure(given, message, help=_HELP, verify=in_config(key))
+    name = given.key.rsplit(".", 1)[-1]
+    message = f"{name} is given and {short} is not: whether they agree depends on a config that is not known here"
+    return ctx.unsure(given, message, help=_HELP, verify=in_config(launch, key))
 
 
 def _place(rollout: Value, update: Value) -> Value:
@@ -92,7 +95,7 @@ def _with_batch(finding: Finding, rollout: Value, update: Value) -> Finding:
 
 def _said(value: Value) -> str:
     short = value.key if value.key == TRAIN_BATCH else value.key.rsplit(".", 1)[-1]
-    return f"{short} {value}" + ("" if value.given else " (default)")
+    return f"{short} {value}{default_of(value)}"
 
 
 def _surely_same(left: Value, right: Value) -> bool:

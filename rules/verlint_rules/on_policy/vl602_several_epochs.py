@@ -32,15 +32,15 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
         return
     passes = epochs.number()
     if passes is not None and passes > 1:
-        again = f"{passes} passes over every rollout batch: from the second one on its samples are of an older policy"
+        again = f"{passes} passes over every rollout batch: all but the first train on samples of an older policy"
         if _ignored(launch):
-            message = f"{again}, on every VeRL from 0.3 on; the FSDP actor of {launch.version} ignores the key"
+            message = f"{again}; only the FSDP actor of VeRL before 0.3 ignores the key"
             finding = ctx.fail(epochs, message, help=_HELP, severity=WARNING)
         else:
             finding = ctx.fail(epochs, again, help=_HELP)
         yield with_value(finding, epochs, "1", safe=True)
     elif passes is None and open_holes(epochs):
-        message = f"every rollout batch is trained on more than once unless ppo_epochs {epochs} is 1"
+        message = "every rollout batch is trained on more than once unless ppo_epochs is 1"
         yield ctx.unsure(epochs, message, help=_HELP, verify=look_up(epochs))
 
 

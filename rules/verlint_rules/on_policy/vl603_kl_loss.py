@@ -24,6 +24,7 @@ from verlint_rules.on_policy.claim import (
     REWARD_KL,
     USE_KL,
     claims_exact,
+    default_of,
     distils,
     in_config,
     look_up,
@@ -42,23 +43,24 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     help_ = _help(launch)
     if switch.truthy() is None:
         if open_holes(switch):
-            message = f"the loss has a KL term unless use_kl_loss {switch} is False"
+            message = "the loss has a KL term unless use_kl_loss is False"
             yield ctx.unsure(switch, message, help=help_, verify=look_up(switch))
         return
     if weight.decided and not undecided(launch, KL_COEFFICIENT):
-        term = f"use_kl_loss adds a KL term with kl_loss_coef {_said(weight)} to the loss"
+        term = f"use_kl_loss adds a KL term with kl_loss_coef {weight}{default_of(weight)} to the loss"
         message = f"{term}, so this is no exact on-policy training"
         finding = _with_weight(ctx.fail(switch, message, help=help_), weight)
-        yield finding if distils(launch) else with_value(finding, switch, _off(switch), safe=True)
+        yield finding if distils(launch) else with_value(finding, switch, _off(switch), safe=not _moves(launch))
     elif open_holes(weight) or not weight.given:
-        short = f"kl_loss_coef {weight}" if weight.given else "the default of kl_loss_coef"
+        short = "kl_loss_coef" if weight.given else "the default of kl_loss_coef"
         message = f"use_kl_loss adds a KL term to the loss unless {short} is 0"
-        verify = look_up(weight) if weight.given else in_config(KL_COEFFICIENT)
+        verify = look_up(weight) if weight.given else in_config(launch, KL_COEFFICIENT)
         yield _with_weight(ctx.unsure(switch, message, help=help_, verify=verify), weight)
 
 
-def _said(weight: Value) -> str:
-    return str(weight) if weight.given else f"{weight} (default)"
+def _moves(launch: Launch) -> bool:
+    """Whether VeRL puts the KL into the reward once it is out of the loss."""
+    return older_than(launch, "0.4") and launch[REWARD_KL].equals(0) is not True
 
 
 def _with_weight(finding: Finding, weight: Value) -> Finding:
@@ -68,7 +70,7 @@ def _with_weight(finding: Finding, weight: Value) -> Finding:
 def _help(launch: Launch) -> str:
     if distils(launch):
         return "the KL is what this trainer minimises: declare the intent single-update"
-    if older_than(launch, "0.4") and launch[REWARD_KL].equals(0) is not True:
+    if _moves(launch):
         return f"set {USE_KL}=False and {REWARD_KL}=0: VeRL {launch.version} puts the KL into the reward otherwise"
     return f"set {USE_KL}=False"
 

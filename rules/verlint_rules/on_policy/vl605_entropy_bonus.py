@@ -44,7 +44,7 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
         message = f"entropy_coeff {weight} adds an entropy bonus to the loss, so this is no exact on-policy training"
         yield with_value(ctx.fail(weight, message, help=_HELP), weight, "0", safe=True)
     elif number is None and open_holes(weight):
-        message = f"the loss has an entropy bonus unless entropy_coeff {weight} is 0"
+        message = "the loss has an entropy bonus unless entropy_coeff is 0"
         yield ctx.unsure(weight, message, help=_HELP, verify=look_up(weight))
 
 
@@ -62,4 +62,4 @@ def _absent(launch: Launch, ctx: Context) -> Iterator[Finding]:
             yield ctx.fail(weight, message, help=_HELP)
     elif not has_opo_estimator(launch):
         message = "entropy_coeff is not given: VeRL up to 0.3 then adds an entropy bonus of 0.001, newer ones none"
-        yield ctx.unsure(weight, message, help=_HELP, verify=in_config(ENTROPY))
+        yield ctx.unsure(weight, message, help=_HELP, verify=in_config(launch, ENTROPY))

@@ -21,10 +21,10 @@ from verlint.finding import Finding
 from verlint.languages.bash.syntax import Lit, Program, Simple, SyntaxProblem, Word
 from verlint.rule import ERROR, WARNING, Context, rule
 from verlint.source import Source, Span
+from verlint_rules.shell.illustration import is_illustration
 
 _OTHER_SHELL = re.compile(r"#!.*\b(?:zsh|fish|t?csh|ksh\w*|python\w*|perl)\b")
 _TEMPLATE = re.compile(r"\{%|\{\{")
-_PICTURE = re.compile(r"\.\.\.|…|<[A-Za-z][^<>\n]{0,60}>|\[[A-Z][A-Z_ ]+\]")
 _TOKEN = re.compile(r"[A-Za-z_]+|[;&|]+|\S")
 
 
@@ -35,7 +35,7 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
         if problem is None or _not_for_bash(text) or _ends_before(program):
             continue
         if script.document:
-            if _PICTURE.search(text.text) or not _is_copied(problem, program):
+            if is_illustration(text.text) or not _is_copied(problem, program):
                 continue
             message = f"bash rejects this block: {problem.message}"
             yield _with_opener(ctx.fail(_place(text, problem), message, severity=WARNING), text, problem)

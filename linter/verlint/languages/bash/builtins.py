@@ -8,7 +8,20 @@ from typing import cast
 
 from verlint.languages.bash.conditions import Conditions
 from verlint.languages.bash.formatting import format_printf
-from verlint.languages.bash.pieces import EMPTY, MARK, Parts, cut, flat, has_hole, join, known, only_hole, plain, shown, with_hop
+from verlint.languages.bash.pieces import (
+    EMPTY,
+    MARK,
+    Parts,
+    cut,
+    flat,
+    has_hole,
+    join,
+    known,
+    only_hole,
+    plain,
+    shown,
+    with_hop,
+)
 from verlint.languages.bash.state import Array, Exit, LoopControl, Return, Stream, Variable
 from verlint.languages.bash.syntax import ArrayLit, Assign, Simple
 from verlint.languages.bash.words import unescape
@@ -208,7 +221,8 @@ class Builtins(Conditions):
                 variable.exported = variable.exported or exported
                 self.record_assignment(word.name, word, simple, exported=exported)
                 return
-        self._attributes(self.ensure(word.name), flags)
+        if flags.strip("xrg"):
+            self._attributes(self.ensure(word.name), flags)  # else `export X=${X:-d}` would find X declared already
         self.assign(word, exported=True if exported else None)
         self.record_assignment(word.name, word, simple, exported=exported)
 
@@ -325,7 +339,11 @@ class Builtins(Conditions):
         state = self.value_of("OPTIND", None, simple)
         place = int(known(state or plain("1")) or 1)
         offset = self.run.fresh_options.get(id(self), 1)
-        if place > len(arguments) or not flat(arguments[place - 1]).startswith("-") or flat(arguments[place - 1]) == "-":
+        if (
+            place > len(arguments)
+            or not flat(arguments[place - 1]).startswith("-")
+            or flat(arguments[place - 1]) == "-"
+        ):
             self.assign_value(name, None, plain("?"))
             self.status = 1
             return
@@ -496,7 +514,9 @@ class Builtins(Conditions):
             if hole is not None and len(names) == 1:
                 value = line
             elif hole is not None:
-                value = (Hole(("field", hole.key, number), name, f"field {number + 1} of {hole.name}", self.span(simple)),)
+                value = (
+                    Hole(("field", hole.key, number), name, f"field {number + 1} of {hole.name}", self.span(simple)),
+                )
             self.assign_value(name, None, with_hop(value, hop))
 
     def _mapfile(self, words: list[Argument], simple: Simple) -> None:

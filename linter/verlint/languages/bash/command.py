@@ -40,9 +40,9 @@ class Call:
 class Surroundings:
     """What holds around a command or assignment when it runs.
 
-    `cwd` is the working directory; `environment` the exported variables; `guards` the undecided conditions on the way; `stack` the calls
-    from the entry point, outermost first. `xtrace`, `errexit`, `nounset`, `pipefail` are the shell options at that moment.
-    """
+    `cwd` is the working directory; `environment` the exported variables; `guards` the undecided conditions on the
+    way; `stack` the calls from the entry point, outermost first. `xtrace`, `errexit`, `nounset`, `pipefail` are the
+    shell options at that moment."""
 
     cwd: Text
     environment: Mapping[str, Text]
@@ -60,10 +60,9 @@ class Surroundings:
 class Command:
     """One simple command as it would be started.
 
-    `argv` are its words after expansion, each with its span; `span` is the whole command as written, continuations included.
-    `prefix` holds the assignments written before it. `builtin` says that the shell runs it itself. `pipe` is (position, length) in a
-    pipeline. `raw` are the spans of the words as written (before expansion).
-    """
+    `argv` are its words after expansion, each with its span; `span` is the whole command as written, continuations
+    included. `prefix` holds the assignments written before it. `builtin` says that the shell runs it itself. `pipe`
+    is (position, length) in a pipeline. `raw` are the spans of the words as written (before expansion)."""
 
     argv: tuple[Text, ...]
     span: Span
@@ -92,8 +91,8 @@ class Command:
 class Assignment:
     """A variable that gets a value: by `NAME=value`, `export`, `declare`, `read` or an option loop.
 
-    `value` is None for arrays (`items` holds their elements). `span` is the assignment as written, `value_span` its right side.
-    """
+    `value` is None for arrays (`items` holds their elements). `span` is the assignment as written, `value_span` its
+    right side."""
 
     name: str
     value: Text | None

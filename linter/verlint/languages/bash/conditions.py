@@ -8,15 +8,65 @@ import re
 from verlint.languages.bash.command import Guard
 from verlint.languages.bash.expansion import Expansion
 from verlint.languages.bash.patterns import literal_text, matches
-from verlint.languages.bash.pieces import MARK, Parts, flat, has_hole, identity, is_empty, known, only_hole, overriders, plain, same, shown
+from verlint.languages.bash.pieces import (
+    MARK,
+    Parts,
+    flat,
+    has_hole,
+    identity,
+    is_empty,
+    known,
+    only_hole,
+    overriders,
+    plain,
+    same,
+    shown,
+)
 from verlint.languages.bash.state import Array
 from verlint.languages.bash.syntax import BinaryTest, LogicTest, Node, NotTest, Test, UnaryTest
 from verlint.value import Hole
 
 _BINARY = frozenset(["=", "==", "!=", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "<", ">", "-nt", "-ot", "-ef"])
-_NUMERIC = {"-eq": "is", "-ne": "is not", "-lt": "is below", "-le": "is at most", "-gt": "is above", "-ge": "is at least"}
-_FILE = frozenset("-f -d -e -x -r -w -s -L -h -p -S -b -c -g -u -k -N -O -G -a".split())
-_REGEX_CLASSES = {"space": r"\s", "digit": "0-9", "alpha": "A-Za-z", "alnum": "A-Za-z0-9", "upper": "A-Z", "lower": "a-z"}
+_NUMERIC = {
+    "-eq": "is",
+    "-ne": "is not",
+    "-lt": "is below",
+    "-le": "is at most",
+    "-gt": "is above",
+    "-ge": "is at least",
+}
+_FILE = frozenset(
+    [
+        "-f",
+        "-d",
+        "-e",
+        "-x",
+        "-r",
+        "-w",
+        "-s",
+        "-L",
+        "-h",
+        "-p",
+        "-S",
+        "-b",
+        "-c",
+        "-g",
+        "-u",
+        "-k",
+        "-N",
+        "-O",
+        "-G",
+        "-a",
+    ]
+)
+_REGEX_CLASSES = {
+    "space": r"\s",
+    "digit": "0-9",
+    "alpha": "A-Za-z",
+    "alnum": "A-Za-z0-9",
+    "upper": "A-Z",
+    "lower": "a-z",
+}
 
 
 class TestError(Exception):
@@ -233,7 +283,9 @@ class Conditions(Expansion):
     def _regex(self, left: Parts, test: BinaryTest) -> bool:
         pattern = self.pattern(test.right)
         if has_hole(left) or any(MARK in text for text, _ in pattern):
-            return self.decide(("regex", identity(left), str(pattern)), f"{shown(left)} =~ {literal_text(pattern)}", test)
+            return self.decide(
+                ("regex", identity(left), str(pattern)), f"{shown(left)} =~ {literal_text(pattern)}", test
+            )
         text = "".join(re.escape(run) if quoted else run for run, quoted in pattern)
         text = re.sub(r"\[:(\w+):\]", lambda match: _REGEX_CLASSES.get(match.group(1), ""), text)
         try:

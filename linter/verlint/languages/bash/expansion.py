@@ -1,5 +1,5 @@
-"""From words as written to the strings a command gets, in bash's order: braces, tilde, parameters, commands, arithmetic, splitting,
-file names, quote removal."""
+"""From words as written to the strings a command gets, in bash's order: braces, tilde, parameters, commands,
+arithmetic, splitting, file names, quote removal."""
 
 from __future__ import annotations
 
@@ -208,7 +208,9 @@ class Expansion(ShellState):
         """Append what `$x` or `${…}` expands to."""
         star = self._star(param)
         if param.op == "names":
-            names = sorted(name for scope in (self.globals, *self.scopes) for name in scope if name.startswith(param.name))
+            names = sorted(
+                name for scope in (self.globals, *self.scopes) for name in scope if name.startswith(param.name)
+            )
             self._put_list([plain(name) for name in dict.fromkeys(names)], "@", in_quotes, out)
         elif param.indirect and star:
             self._put_list(self._array_keys(param.name), star, in_quotes, out)
@@ -253,7 +255,9 @@ class Expansion(ShellState):
     def _list_parameter(self, param: Param, star: str, in_quotes: bool, out: list[Segment]) -> None:
         values = self.list_values(param.name, param)
         if param.op == "len":
-            size = (self.hole("$#", "number of arguments", param),) if self.open_arguments and param.name in "@*" else None
+            size = (
+                (self.hole("$#", "number of arguments", param),) if self.open_arguments and param.name in "@*" else None
+            )
             self._put(size or plain(str(len(values))), in_quotes, out)
             return
         if param.op == ":":
@@ -326,7 +330,11 @@ class Expansion(ShellState):
     ) -> None:
         if param.op == "len":
             hole = value is not None and has_hole(value)
-            length = (self.hole(self.span(param).text, "length of an unknown", param),) if hole else plain(str(len(flat(value or EMPTY))))
+            length = (
+                (self.hole(self.span(param).text, "length of an unknown", param),)
+                if hole
+                else plain(str(len(flat(value or EMPTY))))
+            )
             self._put(length, in_quotes, out)
             return
         if param.op in _DEFAULTING:
@@ -335,10 +343,13 @@ class Expansion(ShellState):
         if value is None:
             if "u" in self.options and name not in ("@", "*"):
                 self.note("unset", name, param)
-                raise Exit(1)
-            value = EMPTY
-            if name not in ("@", "*"):
-                self.note("empty", name, param)
+                if self.run.closed or not name.isidentifier():
+                    raise Exit(1)
+                value = (self.environment_hole(name, param),)  # the script could not go on without it
+            else:
+                value = EMPTY
+                if name not in ("@", "*"):
+                    self.note("empty", name, param)
         if param.op:
             value = transform(self, value, param)
         self._put(value, in_quotes, out)
@@ -382,7 +393,10 @@ class Expansion(ShellState):
             self._put(assigned, in_quotes, out)
             return
         self._argument(param.arg, in_quotes, out)
-        if outside:
+        if outside and hole is not None and all(_is_blank(segment) for segment in out[before:]):
+            del out[before:]  # `${X:-}` is whatever the caller gives
+            self._put((hole,), in_quotes, out)
+        elif outside:
             for at in range(before, len(out)):
                 piece, quoted, splits = out[at]
                 if isinstance(piece, Literal):
@@ -555,7 +569,9 @@ class Expansion(ShellState):
         try:
             return evaluate(flat_text, _Numbers(self))
         except UnknownNumber:
-            return self.hole(f"$(({flat_text.strip()}))", "arithmetic with an unknown", node, ("arith", flat_text.strip()))
+            return self.hole(
+                f"$(({flat_text.strip()}))", "arithmetic with an unknown", node, ("arith", flat_text.strip())
+            )
         except ArithmeticError_ as error:
             self.note("arithmetic", str(error), node)
             raise DiscardLine from None
@@ -586,15 +602,21 @@ class Expansion(ShellState):
                 out.extend(Text((Literal(name, span),), span) for name in found)
                 continue
             parts = tuple(piece for piece, _, _ in pieces if piece is not None)
-            elastic = bool(parts) and all(isinstance(piece, Hole) for piece in parts) and not any(q for _, q, _ in pieces)
-            elastic = elastic or any(isinstance(p, Hole) and isinstance(p.key, tuple) and p.key[0] == "arguments" for p in parts)
+            elastic = (
+                bool(parts) and all(isinstance(piece, Hole) for piece in parts) and not any(q for _, q, _ in pieces)
+            )
+            elastic = elastic or any(
+                isinstance(p, Hole) and isinstance(p.key, tuple) and p.key[0] == "arguments" for p in parts
+            )
             out.append(Text(parts, span, elastic))
         return out
 
     def _file_names(self, pieces: list[Segment]) -> list[str] | None:
         """The files an unquoted pattern means; None when the word stays as it is."""
         pattern: Pattern = tuple(
-            (piece.text if isinstance(piece, Literal) else MARK, quoted) for piece, quoted, _ in pieces if piece is not None
+            (piece.text if isinstance(piece, Literal) else MARK, quoted)
+            for piece, quoted, _ in pieces
+            if piece is not None
         )
         if not is_pattern(pattern) or any(MARK in text for text, _ in pattern):
             return None
@@ -735,6 +757,11 @@ class _Fields:
     def finish(self) -> list[list[Segment]]:
         self._flush()
         return self.fields
+
+
+def _is_blank(segment: Segment) -> bool:
+    piece = segment[0]
+    return piece is None or (isinstance(piece, Literal) and not piece.text)
 
 
 def _needs_care(text: str) -> bool:

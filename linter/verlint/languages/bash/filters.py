@@ -1,11 +1,10 @@
 """Small programs whose output follows from their arguments and input: `dirname`, `basename`, `seq`, `cat`, …
 
-Each takes the arguments (strings in pieces) and the input, and gives (output, status), or None when the output is not known.
-"""
+Each takes the arguments (strings in pieces) and the input, and gives (output, status), or None when the output is not
+known."""
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -93,7 +92,7 @@ def _seq(shell: Builtins, arguments: list[Parts], stdin: Parts | None) -> Result
         at += 1
     if not 1 <= len(numbers) <= 3:
         return None
-    first, step, last = {1: (1, 1, numbers[0]), 2: (numbers[0], 1, numbers[-1])}.get(len(numbers)) or tuple(numbers)  # type: ignore[misc]
+    first, step, last = {1: (1, 1, numbers[0]), 2: (numbers[0], 1, numbers[-1])}.get(len(numbers)) or tuple(numbers)
     if step == 0:
         return None
     values = range(first, last + (1 if step > 0 else -1), step)

@@ -1,8 +1,7 @@
 """The argument loop of a launcher that is looked at alone: its options become named holes.
 
-`while [[ $# -gt 0 ]]; do case $1 in --model) MODEL="$2"; shift 2;; … esac; done` is run once per arm with a hole for the value. A
-variable that had a default keeps it, marked as replaceable by the option.
-"""
+`while [[ $# -gt 0 ]]; do case $1 in --model) MODEL="$2"; shift 2;; … esac; done` is run once per arm with a hole for
+the value. A variable that had a default keeps it, marked as replaceable by the option."""
 
 from __future__ import annotations
 
@@ -101,9 +100,7 @@ def _run_rest(shell: Shell, arm: CaseArm) -> None:
 
 
 def _only_control(arm: CaseArm) -> bool:
-    commands = [
-        command for item, _ in arm.body.items for _, pipeline in item.items for command in pipeline.commands
-    ]
+    commands = [command for item, _ in arm.body.items for _, pipeline in item.items for command in pipeline.commands]
     words = [
         "".join(part.text for part in command.words[0].parts if isinstance(part, Lit))
         for command in commands

@@ -1,8 +1,10 @@
-"""Reading commands. `parse` reads as bash does: one complete command after the other, so what stands before a fault still counts."""
+"""Reading commands. `parse` reads as bash does: one complete command after the other, so what stands before a fault
+still counts."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from verlint.languages.bash.syntax import (
     AndOr,
@@ -242,7 +244,7 @@ class Parser(WordReader):
             raise self.fail(f"unexpected {word}")
         return self._simple()
 
-    def _compound(self, word: str):  # type: ignore[no-untyped-def]
+    def _compound(self, word: str) -> Callable[[int], Command] | None:
         if self.looking_at("((") and not word:
             return self._arith_command
         if self.char() == "(":
@@ -282,7 +284,7 @@ class Parser(WordReader):
                 raise self.fail("unexpected (")
             assign = self._assignment() if not words or _declares(words[0]) else None
             if assign is not None:
-                (words if words else assigns).append(assign)  # type: ignore[arg-type]
+                (words if words else assigns).append(assign)
                 end = self.pos
                 continue
             word = self.word()
@@ -639,7 +641,8 @@ def _declares(word: Word | Assign) -> bool:
 
 
 def parse(text: str, *, file: bool = True) -> Program:
-    """The syntax tree of a text. `file` is False for the string of `bash -c` and `eval`, where a final backslash is a character.
+    """The syntax tree of a text. `file` is False for the string of `bash -c` and `eval`, where a final backslash is a
+    character.
 
     Never raises on bad input: the fault is in `Program.problem`, and the commands before it are kept.
     """

@@ -58,10 +58,10 @@ class Resolution:
 class Entry:
     """How a launcher is started.
 
-    `start` is the working directory, relative to the root of the checkout; `name` is `$0`. `arguments` is None when anybody may pass
-    anything. `environment` are exported variables with known values. `mount` is the absolute path of the root where that is known (then
-    the world is closed when `closed` is set: an unset variable is empty, as in a real run).
-    """
+    `start` is the working directory, relative to the root of the checkout; `name` is `$0`. `arguments` is None when
+    anybody may pass anything. `environment` are exported variables with known values. `mount` is the absolute path of
+    the root where that is known (then the world is closed when `closed` is set: an unset variable is empty, as in a
+    real run)."""
 
     start: str = ""
     name: str = ""
@@ -88,13 +88,17 @@ def _shell(source: Source, entry: Entry, run: Run) -> Shell:
 
 
 def explore(
-    texts: Sequence[Source], files: Files, entry: Entry, *, programs: dict[int, Program] | None = None, max_paths: int = MAX_PATHS
+    texts: Sequence[Source],
+    files: Files,
+    entry: Entry,
+    *,
+    programs: dict[int, Program] | None = None,
+    max_paths: int = MAX_PATHS,
 ) -> Resolution:
     """All paths of a launcher, the expected one first, at most `max_paths`.
 
-    Several texts run one after the other in one shell, as somebody who follows a README types them: an `exit` ends only its own text.
-    `programs` are trees already parsed, by the identity of their source; new ones are added.
-    """
+    Several texts run one after the other in one shell, as somebody who follows a README types them: an `exit` ends
+    only its own text. `programs` are trees already parsed, by the identity of their source; new ones are added."""
     source = texts[0]
     parsed = {} if programs is None else programs
     for text in texts:
@@ -114,7 +118,14 @@ def explore(
         except (OverBudget, RecursionError):
             run.over_budget = True
         paths.append(
-            Path(tuple(run.conditions), tuple(run.events), tuple(run.notes), shell.status, run.over_budget, tuple(run.tests))
+            Path(
+                tuple(run.conditions),
+                tuple(run.events),
+                tuple(run.notes),
+                shell.status,
+                run.over_budget,
+                tuple(run.tests),
+            )
         )
         steps += run.steps
         for alternative in run.alternatives:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 
 from verlint.languages.bash.builtins import Argument, Builtins
 from verlint.languages.bash.command import Assignment, Call, Command, Guard
@@ -13,7 +12,20 @@ from verlint.languages.bash.filters import run_filter
 from verlint.languages.bash.options import option_loop
 from verlint.languages.bash.parser import parse
 from verlint.languages.bash.patterns import literal_text, matches
-from verlint.languages.bash.pieces import EMPTY, MARK, Parts, flat, has_hole, identity, is_empty, join, known, plain, shown, with_hop
+from verlint.languages.bash.pieces import (
+    EMPTY,
+    MARK,
+    Parts,
+    flat,
+    has_hole,
+    identity,
+    is_empty,
+    join,
+    known,
+    plain,
+    shown,
+    with_hop,
+)
 from verlint.languages.bash.state import (
     MAX_FUNCTIONS,
     MAX_LOOP,
@@ -24,7 +36,6 @@ from verlint.languages.bash.state import (
     LoopControl,
     OverBudget,
     Return,
-    Run,
     Stream,
     Variable,
 )
@@ -40,8 +51,6 @@ from verlint.languages.bash.syntax import (
     FunctionDef,
     Group,
     If,
-    Lit,
-    Node,
     Pipeline,
     ProcessSub,
     Program,
@@ -394,7 +403,10 @@ class Shell(Builtins):
     def _state(self) -> object:
         """What a loop may change; equal before and after a turn proves that it never ends."""
         scopes = [
-            {name: (list(v.value.items.items()) if isinstance(v.value, Array) else v.value) for name, v in scope.items()}
+            {
+                name: (list(v.value.items.items()) if isinstance(v.value, Array) else v.value)
+                for name, v in scope.items()
+            }
             for scope in (self.globals, *self.scopes)
         ]
         return scopes, list(self.positional), self.cwd, None if self.input is None else self.input.parts
@@ -469,11 +481,13 @@ class Shell(Builtins):
         if redirect.op == "<":
             content = self.read_file(target.parts)
             if content is None:
-                content = EMPTY if target.known == "/dev/null" else (self.hole(target.shown, "content of a file", redirect),)
+                content = (
+                    EMPTY if target.known == "/dev/null" else (self.hole(target.shown, "content of a file", redirect),)
+                )
             self.input = Stream(content)
-        elif redirect.op in (">", ">>", ">|", "&>", "&>>") and redirect.fd in ("", "1"):
-            self.output = []
-        elif redirect.op == ">&" and redirect.fd in ("", "1") and target.known == "2":
+        elif (redirect.op in (">", ">>", ">|", "&>", "&>>") and redirect.fd in ("", "1")) or (
+            redirect.op == ">&" and redirect.fd in ("", "1") and target.known == "2"
+        ):
             self.output = []
 
     def read_file(self, path: Parts) -> Parts | None:
@@ -565,7 +579,12 @@ class Shell(Builtins):
                     break
 
     def _dispatch(
-        self, name: str, words: list[Argument], node: Simple, redirections: list[Redirection], prefix: Mapping[str, Text]
+        self,
+        name: str,
+        words: list[Argument],
+        node: Simple,
+        redirections: list[Redirection],
+        prefix: Mapping[str, Text],
     ) -> None:
         function = self.functions.get(name)
         if function is not None:
@@ -580,7 +599,9 @@ class Shell(Builtins):
                 self.run.tests.append(self._as_command(words, node, redirections, prefix, builtin=True))
             method(words, node)
             return
-        texts = [word if isinstance(word, Text) else Text(plain(self.span(word).text), self.span(word)) for word in words]
+        texts = [
+            word if isinstance(word, Text) else Text(plain(self.span(word).text), self.span(word)) for word in words
+        ]
         self._record(list(texts), node, redirections, prefix)
         self._started(texts, node)
 
@@ -634,7 +655,9 @@ class Shell(Builtins):
     def _started(self, words: list[Text], node: Simple) -> None:
         """What follows from starting a program: its output, and the scripts it runs in turn."""
         name = program_name(words[0])
-        result = run_filter(self, name, [word.parts for word in words[1:]], None if self.input is None else self.input.parts)
+        result = run_filter(
+            self, name, [word.parts for word in words[1:]], None if self.input is None else self.input.parts
+        )
         self.status = None
         if result is not None:
             printed, self.status = result
@@ -651,7 +674,13 @@ class Shell(Builtins):
             return
         if result is None and self.output is not None and not _prints_nothing(name, words):
             text = " ".join(word.shown for word in words)
-            self.write((Hole(("unique", self.run.unique()), f"$({text})", f"output of {name or 'a command'}", self.span(node)),))
+            self.write(
+                (
+                    Hole(
+                        ("unique", self.run.unique()), f"$({text})", f"output of {name or 'a command'}", self.span(node)
+                    ),
+                )
+            )
 
     def _wrapped(self, argv: list[Text], assignments: Mapping[str, Text], node: Simple) -> None:
         saved: dict[str, Variable | None] = {}
@@ -942,5 +971,3 @@ def _placeholder(part: Hole) -> str:
     if re.fullmatch(r"\w+", part.name) and isinstance(part.key, tuple) and part.key[0] == "env":
         return "${" + part.name + "}"
     return "__unknown__"
-
-

@@ -258,7 +258,8 @@ class ShellState:
         return self._environment_cache
 
     def decide(self, key: Hashable, text: str, node: Node, *, first: bool = True, remember: bool = True) -> bool:
-        """An answer to a condition nobody can decide here: as prescribed for this path, else `first`; the other is queued."""
+        """An answer to a condition nobody can decide here: as prescribed for this path, else `first`; the other is
+        queued."""
         run = self.run
         if remember and key in run.answers:
             run.consulted.append(Guard(text, self.span(node), run.answers[key]))

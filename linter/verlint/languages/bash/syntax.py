@@ -1,4 +1,5 @@
-"""The syntax tree of a bash text. Every node has its half-open range of code-point offsets in the text that was parsed."""
+"""The syntax tree of a bash text. Every node has its half-open range of code-point offsets in the text that was
+parsed."""
 
 from __future__ import annotations
 
@@ -36,9 +37,8 @@ class DoubleQuoted(Node):
 class Param(Node):
     """`$name` and `${…}`.
 
-    `op` is "" for the plain value, "len" for `${#x}`, "names" for `${!x*}`, else the operator as written; `index` is what stands in
-    brackets; `arg` and `arg2` are the operator's words.
-    """
+    `op` is "" for the plain value, "len" for `${#x}`, "names" for `${!x*}`, else the operator as written; `index` is
+    what stands in brackets; `arg` and `arg2` are the operator's words."""
 
     name: str
     index: Word | None = None
@@ -297,15 +297,16 @@ class LogicTest(Node):
 
 
 Test: TypeAlias = "UnaryTest | BinaryTest | NotTest | LogicTest"
-Compound: TypeAlias = (
-    "If | For | ForArith | While | Case | Subshell | Group | Condition | ArithCommand"
+Compound: TypeAlias = "If | For | ForArith | While | Case | Subshell | Group | Condition | ArithCommand"
+Command: TypeAlias = (
+    "Simple | FunctionDef | If | For | ForArith | While | Case | Subshell | Group | Condition | ArithCommand"
 )
-Command: TypeAlias = "Simple | FunctionDef | If | For | ForArith | While | Case | Subshell | Group | Condition | ArithCommand"
 
 
 @dataclass(frozen=True, slots=True)
 class SyntaxProblem:
-    """Why bash rejects the text: `message` in plain words, the offset it was noticed at, and where the open construct began."""
+    """Why bash rejects the text: `message` in plain words, the offset it was noticed at, and where the open construct
+    began."""
 
     message: str
     offset: int
@@ -314,7 +315,8 @@ class SyntaxProblem:
 
 @dataclass(slots=True)
 class Program:
-    """A whole text: the complete commands as bash reads them (one per line or group of lines), and what it rejects after them."""
+    """A whole text: the complete commands as bash reads them (one per line or group of lines), and what it rejects
+    after them."""
 
     groups: list[Sequence]
     problem: SyntaxProblem | None = None

@@ -42,8 +42,9 @@ class BashSyntaxError(Exception):
 
 
 class WordReader:
-    """A cursor over a text. `offsets` maps positions to those of an enclosing text when this one was derived from it (back quotes,
-    `<<-`); `final_backslash` says that a backslash at the very end disappears, as it does at the end of a file."""
+    """A cursor over a text. `offsets` maps positions to those of an enclosing text when this one was derived from it
+    (back quotes, `<<-`); `final_backslash` says that a backslash at the very end disappears, as it does at the end of
+    a file."""
 
     def __init__(
         self,
@@ -547,7 +548,13 @@ class WordReader:
         return True
 
     def _argument(
-        self, literal_quotes: bool, stop: str, *, nested: bool = False, first_slash: bool = False, in_quotes: bool = False
+        self,
+        literal_quotes: bool,
+        stop: str,
+        *,
+        nested: bool = False,
+        first_slash: bool = False,
+        in_quotes: bool = False,
     ) -> Word:
         """A word inside `${…}`. With `literal_quotes` a ' is a character, as inside double quotes."""
         start = self.pos

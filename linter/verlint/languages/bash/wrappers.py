@@ -88,7 +88,9 @@ def unwrap_one(argv: Sequence[Text]) -> Unwrapped | None:
 
 def _assign(assignments: dict[str, Text], word: Text) -> None:
     at = word.prefix.index("=")
-    assignments[word.prefix[:at]] = word.slice(at + 1, sum(len(p.text) if hasattr(p, "text") else 1 for p in word.parts))
+    assignments[word.prefix[:at]] = word.slice(
+        at + 1, sum(len(p.text) if hasattr(p, "text") else 1 for p in word.parts)
+    )
 
 
 def unwrap(argv: Sequence[Text]) -> Unwrapped:

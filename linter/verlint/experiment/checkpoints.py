@@ -1,0 +1,436 @@
+"""Which checkpoints the commands of an experiment save and which they use, in order.
+
+A checkpoint is `FOLDER/global_step_N/ROLE`: a run saves every step that `trainer.save_freq` divides, and its last step.
+Copies hand a step over to another folder. A command whose effect is not known may have made every folder it names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from verlint.experiment.launch import Launch
+from verlint.experiment.paths import Components, absolute, components, is_below, last_component, written_at
+from verlint.experiment.stage import called_file
+from verlint.families import FAMILIES
+from verlint.languages.bash.command import Command
+from verlint.languages.bash.pieces import MARK, flat
+from verlint.languages.bash.replay import Path
+from verlint.languages.bash.wrappers import program_name, unwrap
+from verlint.source import Source, Span
+from verlint.value import Literal, Text
+
+ROLES = ("actor", "critic")
+
+_STEP = re.compile(
+    r"(?P<folder>[^,\s=]+)/global_step_(?P<step>[^/,\s]+)(?:/(?P<role>actor|critic)(?=$|[/,\s\"']))?(?P<rest>[^,\s]*)"
+)
+_COPIES = frozenset(["cp", "mv", "rsync", "ln"])
+_QUIET = frozenset(
+    ["chmod", "chown", "du", "echo", "find", "ls", "mkdir", "printf", "rm", "rmdir", "stat", "test", "touch"]
+)
+"""Programs that do not read what lies in the folders they name."""
+
+_HARMLESS = _QUIET | frozenset(
+    ["awk", "basename", "cat", "cut", "date", "df", "diff", "dirname", "false", "free", "grep", "head", "hostname", "id",
+     "kill", "less", "nproc", "nvidia-smi", "pip", "pip3", "ps", "pwd", "ray", "readlink", "realpath", "sed", "seq",
+     "sleep", "sort", "tail", "tee", "true", "uname", "wandb", "wc", "which"]
+)  # fmt: skip
+"""Programs that make no checkpoints, whatever paths they are given."""
+
+_OUTPUT = re.compile(r"--?(?:o|out|output|target|save|dest|log|result|hf_upload)(?:[-_]\w+)*$")
+_RANK = re.compile(r"rank|node.?id|procid", re.IGNORECASE)
+"""Conditions that choose one of several processes: on that one they hold."""
+
+_RESUME = re.compile(r"--?resume\w*(?:[-_]\w+)*$")
+_WITHOUT_CRITIC = frozenset(["grpo", "rloo", "remax", "reinforce_plus_plus", "reinforce_plus_plus_baseline", "opo"])
+"""Advantage estimators that need no critic. Source: VeRL 0.2 to 0.9.1, `verl/trainer/ppo/ray_trainer.py`."""
+
+
+_Call: TypeAlias = tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """When something happens: in which command of the driver, on which of its paths, and where on that path."""
+
+    call: int
+    path: int
+    inner: int
+
+    def before(self, other: Place) -> bool:
+        """Whether it happens first; within one command of the driver only events of one path can be told apart."""
+        if self.call != other.call:
+            return self.call < other.call
+        return self.path != other.path or self.inner < other.inner
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Save:
+    """Checkpoints that are written: by a launch, or by a command that copies a step.
+
+    `roles` is None when they are not known; `every` and `last` are the steps between two saves and the last step, None
+    when not known; `steps` are those of a copy. `never` says that the launch is told to save nothing.
+    """
+
+    folder: Text
+    key: Components
+    span: Span
+    place: Place
+    command: Command
+    roles: frozenset[str] | None = None
+    every: int | None = None
+    last: int | None = None
+    steps: frozenset[int] = frozenset()
+    never: bool = False
+
+    def has(self, step: int) -> bool | None:
+        """Whether a step is among them, None when that is not known."""
+        if self.never:
+            return False
+        if self.steps:
+            return step in self.steps
+        if self.every is None:
+            return None
+        divided = step > 0 and step % self.every == 0
+        if self.last is None:
+            return None
+        return step == self.last or (divided and step < self.last)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Use:
+    """A checkpoint that is read. `role` is "" for the whole step, `step` None when it is not known.
+
+    `span` is where the name of the run is written, `word` the whole word. `conditional` says that the command stands
+    under a condition that nobody can decide here.
+    """
+
+    folder: Text
+    key: Components
+    role: str
+    step: int | None
+    span: Span
+    word: Text
+    place: Place
+    command: Command
+    conditional: bool = False
+
+
+@dataclass(slots=True)
+class Ledger:
+    """What is saved and used, in order.
+
+    `makers` are folders that other commands may have filled (() for any folder); `unseen` are the words of calls whose
+    script was not followed to a launch on any path; `cut_short` says that not everything was looked at.
+    """
+
+    saves: list[Save] = field(default_factory=list)
+    uses: list[Use] = field(default_factory=list)
+    makers: list[tuple[Components, Place]] = field(default_factory=list)
+    unseen: list[tuple[Text, Place]] = field(default_factory=list)
+    cut_short: bool = False
+
+    def made_otherwise(self, use: Use) -> bool:
+        """Whether a command before the use may have filled the folder in a way that is not known."""
+        if any(is_below(use.key, folder) and at.before(use.place) for folder, at in self.makers):
+            return True
+        name = last_component(use.folder)
+        return any(_names(word, name) and at.before(use.place) for word, at in self.unseen)
+
+
+def ledger_of(paths: Sequence[Path], own: set[int], launch_of: Callable[[Command], Launch | None]) -> Ledger:
+    """The checkpoints of a driver, of all its paths together.
+
+    `own` are the identities of the driver's own sources, `launch_of` gives the launch that a command is.
+    """
+    out = Ledger(cut_short=any(path.over_budget for path in paths))
+    calls = [list(_calls(path, own)) for path in paths]
+    order = _merged(calls)
+    for number, path in enumerate(paths):
+        undecided = frozenset(guard for guard in path.conditions if not _RANK.search(guard.text))
+        for inner, (command, call) in enumerate(zip(path.commands, calls[number], strict=True)):
+            place = Place(order.get(call, -1), number, inner)
+            conditional = not undecided.isdisjoint(command.around.guards)
+            deeper = inner + 1 < len(calls[number]) and _nested(path.commands[inner + 1], command)
+            _read(out, command, place, conditional, deeper, launch_of)
+    out.saves = [_with_source_roles(save, out) for save in out.saves]
+    _read_unseen(out, paths, calls, order, launch_of)
+    return out
+
+
+def _read_unseen(
+    out: Ledger,
+    paths: Sequence[Path],
+    calls: Sequence[Sequence[_Call]],
+    order: Mapping[_Call, int],
+    launch_of: Callable[[Command], Launch | None],
+) -> None:
+    """Calls of the driver that start no launch on any path: what they would have made is told by their words only."""
+    heads: dict[_Call, tuple[Command, Place]] = {}
+    seen: set[_Call] = set()
+    for number, path in enumerate(paths):
+        for inner, (command, call) in enumerate(zip(path.commands, calls[number], strict=True)):
+            heads.setdefault(call, (command, Place(order.get(call, -1), number, inner)))
+            if call not in seen and _may_launch(command) and launch_of(command) is not None:
+                seen.add(call)
+    for call, (command, place) in heads.items():
+        if call not in seen and called_file(command) is not None:
+            out.unseen.extend((word, place) for word in command.argv[1:])
+
+
+def _may_launch(command: Command) -> bool:
+    return not command.builtin and len(command.argv) > 3
+
+
+def _names(word: Text, name: Text) -> bool:
+    """Whether a word is a name, or a record or path that holds it."""
+    known = name.known
+    return known is not None and any(
+        known in re.split(r"[,/=]", part.text) for part in word.parts if isinstance(part, Literal)
+    )
+
+
+def _calls(path: Path, own: set[int]) -> Iterator[_Call]:
+    """For every command of a path the driver's command it belongs to: its place, and how often that was reached."""
+    seen: dict[object, int] = {}
+    current: _Call = ()
+    for command in path.commands:
+        source = command.span.source
+        while id(source) not in own and source.parent is not None:
+            source = source.parent
+        if id(source) in own:
+            where = command.span.order()
+            seen[where] = seen.get(where, 0) + 1
+            current = (where, seen[where])
+        yield current
+
+
+def _merged(calls: Sequence[Sequence[_Call]]) -> dict[_Call, int]:
+    """One order for the commands of all paths: what only some paths reach stands behind what they reached before it."""
+    order: list[_Call] = []
+    known: set[_Call] = set()
+    for path in calls:
+        at = 0
+        for call in dict.fromkeys(path):
+            if call in known:
+                at = order.index(call, 0) + 1
+                continue
+            known.add(call)
+            order.insert(at, call)
+            at += 1
+    return {call: at for at, call in enumerate(order)}
+
+
+def _nested(following: Command, command: Command) -> bool:
+    """Whether the next command is one of a script that this one calls."""
+    return len(following.around.stack) > len(command.around.stack)
+
+
+# ---- one command
+
+
+def _read(
+    out: Ledger,
+    command: Command,
+    place: Place,
+    conditional: bool,
+    deeper: bool,
+    launch_of: Callable[[Command], Launch | None],
+) -> None:
+    if command.builtin or command.function:
+        return
+    argv = unwrap(command.argv).argv
+    if not argv:
+        return
+    name = program_name(argv[0])
+    if name in _COPIES:
+        _read_copy(out, command, argv, place, conditional)
+        return
+    trains = any("trainer.default_local_dir=" in word.prefix for word in argv)
+    if trains and (launch := launch_of(command)) is not None:
+        saved = saved_by(launch, place)
+        if saved is not None:
+            out.saves.append(saved)
+    if name not in _QUIET:
+        out.uses.extend(_uses(command, argv, place, conditional))
+    if name not in _HARMLESS and not trains and not deeper:
+        _read_maker(out, command, argv, place)
+
+
+def saved_by(launch: Launch, place: Place) -> Save | None:
+    """What a launch saves; None when it saves nothing by its nature or says no folder."""
+    folder = launch["trainer.default_local_dir"]
+    if not folder.given or launch["trainer.val_only"].truthy():
+        return None
+    roles = saved_roles(launch)
+    if roles is not None and not roles:
+        return None
+    text = absolute(folder.text or Text((Literal(str(folder)),)), launch.command.around.cwd)
+    frequency = launch["trainer.save_freq"]
+    every = frequency.number() if frequency.given else None
+    totals = (launch[key].number() for key in ("trainer.total_training_steps", "trainer.textgame_total_steps"))
+    last = next((int(total) for total in totals if total is not None), None)
+    return Save(
+        folder=text,
+        key=components(text),
+        span=folder.span or launch.head,
+        place=place,
+        command=launch.command,
+        roles=roles,
+        every=int(every) if every is not None and every > 0 else None,
+        last=last,
+        never=every is not None and every <= 0,
+    )
+
+
+def saved_roles(launch: Launch) -> frozenset[str] | None:
+    """The roles that a launch saves checkpoints of, None when that cannot be told."""
+    family = FAMILIES.get(launch.family)
+    kind = family.stage(launch.stage) if family is not None else None
+    if kind is not None:
+        return frozenset(kind.saves)
+    if not launch.program.entry.endswith(("main_ppo", "main_ppo.py")):
+        return None
+    if launch["critic.model.path"].given:
+        return frozenset(ROLES)
+    estimator, critic = launch["algorithm.adv_estimator"], launch["critic.enable"]
+    if estimator.given and str(estimator) in _WITHOUT_CRITIC and not critic.given:
+        return frozenset(["actor"])
+    return frozenset(ROLES) if estimator.equals("gae") else None
+
+
+def _uses(command: Command, argv: Sequence[Text], place: Place, conditional: bool) -> Iterator[Use]:
+    for at, word in enumerate(argv):
+        if not _mentions_step(word):
+            continue
+        option = (argv[at - 1].known or "") if at else ""
+        key, value = _key_and_value(word)
+        if _OUTPUT.match(option) or _OUTPUT.match(key) or _writes(key):
+            continue
+        use = _use(value, command, place, conditional)
+        if use is not None and (use.role or key == "trainer.resume_from_path" or _RESUME.match(key or option)):
+            yield use
+
+
+def _mentions_step(word: Text) -> bool:
+    return any(isinstance(part, Literal) and "global_step_" in part.text for part in word.parts)
+
+
+def _key_and_value(word: Text) -> tuple[str, Text]:
+    """`key=value` and `--option=value` in their parts; "" and the word for others."""
+    match = re.match(r"[+~]{0,2}([\w.@/-]*)=", word.prefix)
+    if match is None or "/" in match.group(1):
+        return "", word
+    return match.group(1), word.slice(match.end(), 1_000_000)
+
+
+def _writes(key: str) -> bool:
+    """Whether a configuration key names a place that is written."""
+    return key.endswith(("_save_dir", "_data_dir", "default_local_dir", "run.dir", "output_path", "output_dir"))
+
+
+def _use(value: Text, command: Command, place: Place, conditional: bool) -> Use | None:
+    match = _STEP.search(flat(value.parts))
+    if match is None:
+        return None
+    written = value.slice(match.start("folder"), match.end("folder"))
+    folder = absolute(written, command.around.cwd)
+    step = value.slice(match.start("step"), match.end("step")).known
+    span = written_at(last_component(written)) or value.span or command.span
+    return Use(
+        folder=folder,
+        key=components(folder),
+        role=match.group("role") or "",
+        step=int(step) if step is not None and step.isdecimal() and len(step) < 12 else None,
+        span=span,
+        word=value,
+        place=place,
+        command=command,
+        conditional=conditional,
+    )
+
+
+# ---- copies and commands of unknown effect
+
+
+def _read_copy(out: Ledger, command: Command, argv: Sequence[Text], place: Place, conditional: bool) -> None:
+    """`cp -r A/global_step_N B/` saves step N in B; what else is copied may be anything."""
+    operands = [word for word in argv[1:] if not (word.known or word.prefix).startswith("-")]
+    given = (argv[at + 1] for at, word in enumerate(argv[:-1]) if word.known in ("-t", "--target-directory"))
+    target = next(given, None)
+    if target is None:
+        if len(operands) < 2:
+            return
+        target = operands.pop()
+    goal = absolute(target, command.around.cwd)
+    into = _use(goal, command, place, conditional)
+    for word in operands:
+        used = _use(word, command, place, conditional) if _mentions_step(word) else None
+        if used is None:
+            out.makers.append((components(goal), place))
+            continue
+        out.uses.append(used)
+        folder, step = (into.folder, into.step) if into is not None else (goal, used.step)
+        role = used.role or (into.role if into is not None else "")
+        steps = frozenset() if step is None else frozenset([step])
+        roles = frozenset([role]) if role else None
+        out.saves.append(Save(folder, components(folder), command.span, place, command, roles, steps=steps))
+
+
+def _with_source_roles(save: Save, ledger: Ledger) -> Save:
+    """A copy of a whole step has the roles that its source has."""
+    if not save.steps or save.roles is not None:
+        return save
+    sources = [use for use in ledger.uses if use.command is save.command]
+    roles: set[str] = set()
+    for use in sources:
+        found = [each.roles for each in ledger.saves if each.key == use.key and each.place.before(use.place)]
+        if not found or None in found:
+            return save
+        roles.update(role for each in found if each is not None for role in each)
+    return Save(
+        save.folder,
+        save.key,
+        save.span,
+        save.place,
+        save.command,
+        frozenset(roles) if sources else None,
+        steps=save.steps,
+    )
+
+
+def _read_maker(out: Ledger, command: Command, argv: Sequence[Text], place: Place) -> None:
+    """A program of unknown effect may have filled every folder it names; a script nobody can read, any folder."""
+    name = program_name(argv[0])
+    if not name or _is_script(command):
+        out.makers.append(((), place))
+        return
+    if name == "git" and any(word.known == "clone" for word in argv[1:]):
+        cloned = absolute(Text((Literal(_repository(argv[-1])),)), command.around.cwd)
+        out.makers.append((components(cloned), place))
+    for word in argv[1:]:
+        key, value = _key_and_value(word)
+        text = flat(value.parts)
+        if _mentions_step(value) or "://" in text or not ("/" in text or text == MARK):
+            continue
+        if "." in key and not key.startswith("-"):
+            continue
+        out.makers.append((components(absolute(value, command.around.cwd)), place))
+
+
+def _is_script(command: Command) -> bool:
+    called = called_file(command)
+    return called is not None and (called.program in ("bash", "sh", "dash", "zsh") or called.path.suffix.endswith("sh"))
+
+
+def _repository(url: Text) -> str:
+    """The folder that `git clone URL` makes."""
+    return url.suffix.rstrip("/").rsplit("/", 1)[-1].removesuffix(".git")
+
+
+def own_sources(texts: Sequence[Source]) -> set[int]:
+    """The identities of a driver's own sources, for `ledger_of`."""
+    return {id(text) for text in texts}

@@ -1,0 +1,78 @@
+"""Where the value of a credential shows: which parts of a word hold one, and what the credential is called."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from verlint.secret import find_secrets, is_secret_name
+from verlint.value import Hole, Part, Text
+
+_ASSIGNED = re.compile(r"([A-Za-z_]\w*)\+?=")
+
+PROVIDERS = {
+    "anthropic": "Anthropic key",
+    "aws": "AWS key",
+    "bearer": "bearer token",
+    "generic": "credential",
+    "github": "GitHub token",
+    "gitlab": "GitLab token",
+    "google": "Google key",
+    "groq": "Groq key",
+    "huggingface": "Hugging Face token",
+    "jwt": "JSON web token",
+    "nvidia": "NVIDIA key",
+    "openai": "OpenAI key",
+    "openrouter": "OpenRouter key",
+    "private-key": "private key",
+    "slack": "Slack token",
+    "url": "password in a URL",
+    "wandb": "Weights & Biases key",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Exposed:
+    """A part of a word that is a credential: what to call it, and whether the value itself is written in a file."""
+
+    name: str
+    written: bool
+
+
+def exposed(text: Text) -> Iterator[Exposed]:
+    """The credentials that a word holds once it is expanded; placeholders are none."""
+    for part in text.parts:
+        name = secret_name(part)
+        if isinstance(part, Hole):
+            if name:
+                yield Exposed(name, False)
+        elif name and len(part.text) >= 8 and _real(f"{name}={part.text}"):
+            yield Exposed(name, True)
+
+
+def secret_name(part: Part) -> str:
+    """The variable or option that makes a part a credential, "" when none does."""
+    if isinstance(part, Hole) and isinstance(part.key, tuple) and part.key[0] in ("env", "option"):
+        name = str(part.key[-1])
+        if is_secret_name(name):
+            return name
+    for hop in part.hops:
+        match = _ASSIGNED.match(hop.span.text) if hop.span is not None else None
+        if match is not None and is_secret_name(match.group(1)) and not _measured(part):
+            return match.group(1)
+    return ""
+
+
+def written_secret(text: str) -> str:
+    """What the first real secret in a text is, in words; "" when there is none."""
+    return next((PROVIDERS.get(each.provider, "credential") for each in find_secrets(text) if not each.placeholder), "")
+
+
+def _measured(part: Part) -> bool:
+    """`${#KEY}` tells the length only."""
+    return isinstance(part, Hole) and part.name.startswith("${#")
+
+
+def _real(text: str) -> bool:
+    return any(not each.placeholder for each in find_secrets(text))

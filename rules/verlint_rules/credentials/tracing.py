@@ -1,0 +1,160 @@
+"""What a shell text prints of credentials while `set -x` is on, as far as the text alone tells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from verlint.languages.bash.syntax import (
+    AndOr, Arith, Assign, Case, CommandSub, Condition, For, FunctionDef, Group, If, Node, Param, Pipeline, ProcessSub, Program, Redirect,
+    Sequence, Simple, Subshell, While,
+)  # fmt: skip
+from verlint.languages.bash.walk import children, literal_word, walk
+from verlint.secret import is_secret_name
+from verlint_rules.credentials.exposure import written_secret
+
+_SILENT = frozenset(["len", "names", "+", ":+"])
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """A credential that a statement prints: the node that expands it, and the `set -x` that holds."""
+
+    name: str
+    node: Node
+    statement: Node
+    switch: Node
+
+
+@dataclass(slots=True)
+class _Tracing:
+    """Tracing while the text is read from top to bottom: the `set -x` that surely holds, None otherwise."""
+
+    text: str
+    switch: Node | None = None
+
+
+def printed(text: str, program: Program) -> Iterator[Printed]:
+    """All places, in the order of the text."""
+    state = _Tracing(text)
+    for group in program.groups:
+        yield from _visit(group, state)
+
+
+def _visit(node: Node, state: _Tracing) -> Iterator[Printed]:
+    match node:
+        case Simple():
+            yield from _simple(node, state)
+        case Sequence():
+            for item, _ in node.items:
+                yield from _visit(item, state)
+        case AndOr():
+            for number, (_, pipeline) in enumerate(node.items):
+                yield from _visit(pipeline, state) if not number else _maybe([pipeline], state)
+        case Pipeline():
+            if len(node.commands) == 1:
+                yield from _visit(node.commands[0], state)
+            else:
+                for command in node.commands:
+                    yield from _apart(command, state)
+        case Group():
+            yield from _visit(node.body, state)
+        case Subshell():
+            yield from _apart(node.body, state)
+        case If():
+            for number, (test, body) in enumerate(node.arms):
+                yield from _visit(test, state) if not number else _maybe([test], state)
+                yield from _maybe([body], state)
+            yield from _maybe([node.otherwise], state) if node.otherwise is not None else ()
+        case FunctionDef():
+            yield from _apart(node.body, state)
+        case Condition():
+            yield from _shown(node, [node.test], state)
+        case Case():
+            yield from _shown(node, [node.word], state)
+            for arm in node.arms:
+                yield from _maybe([arm.body], state)
+        case For():
+            yield from _shown(node, node.words or [], state)
+            yield from _maybe([node.body], state)
+        case While():
+            yield from _maybe([node.test, node.body], state)
+        case _:
+            yield from _maybe(list(children(node)), state)
+
+
+def _apart(node: Node, state: _Tracing) -> Iterator[Printed]:
+    """In a subshell or function: what it switches ends with it."""
+    yield from _visit(node, _Tracing(state.text, state.switch))
+
+
+def _maybe(nodes: Iterable[Node], state: _Tracing) -> Iterator[Printed]:
+    """Under a condition: after it tracing is sure only when nothing was switched."""
+    before = state.switch
+    for node in nodes:
+        yield from _visit(node, state)
+    state.switch = before if state.switch is before else None
+
+
+def _simple(node: Simple, state: _Tracing) -> Iterator[Printed]:
+    yield from _shown(node, [*node.assigns, *node.words], state)
+    switched = _switches(node)
+    if switched is not None:
+        state.switch = node if switched else None
+
+
+def _switches(node: Simple) -> bool | None:
+    """Whether a command is `set -x` (True), `set +x` (False) or neither."""
+    words = [literal_word(word) for word in node.words]
+    if not words or words[0] != "set":
+        return None
+    found: bool | None = None
+    for before, word in zip(words, words[1:], strict=False):
+        if word[:1] in ("-", "+") and "x" in word[1:] and word[1:].isalpha():
+            found = word[0] == "-"
+        elif word == "xtrace" and before[:1] in ("-", "+") and before.endswith("o"):
+            found = before[0] == "-"
+        elif word in ("--", "-"):
+            break
+    return found
+
+
+def _shown(statement: Node, nodes: Iterable[Node], state: _Tracing) -> Iterator[Printed]:
+    """Credentials among the words of a statement, and what command substitutions in them print by themselves."""
+    for node in nodes:
+        for inner in _substitutions(node):
+            yield from _apart(inner, state)
+        if state.switch is None:
+            continue
+        for name, place in _credentials(node, state.text):
+            yield Printed(name, place, statement, state.switch)
+
+
+def _substitutions(node: Node) -> Iterator[Node]:
+    if isinstance(node, (CommandSub, ProcessSub)):
+        yield node.body
+        return
+    for child in children(node):
+        yield from _substitutions(child)
+
+
+def _credentials(node: Node, text: str) -> Iterator[tuple[str, Node]]:
+    if isinstance(node, Assign) and is_secret_name(node.name):
+        if _computed(node) or written_secret(text[node.start : node.end]):
+            yield node.name, node
+        return
+    if isinstance(node, (CommandSub, ProcessSub, Redirect)):
+        return
+    if isinstance(node, Param):
+        if node.op not in _SILENT and is_secret_name(node.name):
+            yield node.name, node
+        if node.op == "len":
+            return
+    for child in children(node):
+        yield from _credentials(child, text)
+
+
+def _computed(assign: Assign) -> bool:
+    """Whether the value comes from somewhere else than the text."""
+    silent = {id(each) for node in walk(assign) if isinstance(node, Param) and node.op in _SILENT for each in [node]}
+    return any(isinstance(node, (Param, CommandSub, Arith)) and id(node) not in silent for node in walk(assign.value))

@@ -1,0 +1,181 @@
+"""A stand-in is assigned to a credential, so the caller's own key is lost.
+
+`export WANDB_API_KEY='YOUR_WANDB_API_KEY'` looks like a form to fill in, but it runs: a caller who has exported the real key
+gets the stand-in instead, and the login fails after the queue and the model load, or an interactive prompt waits on a
+node that nobody watches. An empty value does the same. With Weights & Biases switched off in the same launcher the lost key
+does no harm yet, which is a warning.
+
+Not counted are documents, assignments that keep what is set (`${WANDB_API_KEY:-…}`, or only while it is unset), a start value
+that an option replaces, and dummy keys for servers that ask for none (`OPENAI_API_KEY=EMPTY`).
+
+Fix: delete the assignment and ask for the variable: `: "${WANDB_API_KEY:?set WANDB_API_KEY}"`. While `set -x` is on use a test
+that does not print it: `[ -n "${WANDB_API_KEY:+set}" ] || exit 1`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from verlint.experiment.places import assignments_in, variants_in
+from verlint.experiment.spec import Spec
+from verlint.files.kinds import Kind
+from verlint.files.loading import Loaded
+from verlint.finding import Edit, Finding, Safety
+from verlint.languages.bash.command import Assignment, Command
+from verlint.languages.bash.wrappers import unwrap
+from verlint.rule import ERROR, WARNING, Context, rule
+from verlint.secret import is_placeholder, is_secret_name
+from verlint.source import Span
+from verlint.value import Hole, Text
+from verlint_rules.paths.machine_paths import replaceable
+
+_NO_KEY_NEEDED = frozenset(
+    ["empty", "none", "null", "na", "n/a", "dummy", "local", "fake", "no-key", "nokey", "not-needed", "notneeded", "token-abc123", "sk-no-key-required",
+     "unused", "ollama", "vllm", "sglang"]
+)  # fmt: skip
+_OFF = {"WANDB_MODE": ("disabled", "offline", "dryrun"), "WANDB_DISABLED": ("true", "1", "True", "TRUE")}
+
+
+@dataclass(frozen=True, slots=True)
+class Overwritten:
+    """A credential that gets a stand-in: `whole` is the statement when it does nothing else, `traced` that `set -x` is on."""
+
+    name: str
+    value: str
+    span: Span
+    whole: Span | None = None
+    traced: bool = False
+
+
+@rule("VL402", "placeholder-overwrites-credential", on=Loaded, severity=ERROR, since="0.1", fixable="unsafe")
+def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
+    if file.kind is Kind.LAUNCHER:
+        found, off = list(_in_launcher(file, ctx)), _switched_off(file, ctx)
+        by_name: dict[str, list[Overwritten]] = {}
+        for each in found:
+            by_name.setdefault(each.name, []).append(each)
+        for places in by_name.values():
+            yield from _finding(ctx, places, off)
+    elif file.kind is Kind.SPEC:
+        for spec in (each.spec for each in ctx.project.specs if each.source is file.source):
+            yield from _in_spec(spec, ctx) if spec is not None else ()
+
+
+def _finding(ctx: Context, places: Sequence[Overwritten], off: str) -> Iterator[Finding]:
+    first = places[0]
+    harmless = off if first.name.startswith("WANDB") else ""
+    if harmless and not first.value:
+        return
+    what = "the stand-in" if first.value else "an empty value"
+    message = f"{what} replaces the caller's `{first.name}`"
+    if harmless:
+        message += f"; harmless only while {harmless} is set here"
+    finding = ctx.fail(
+        first.span,
+        message,
+        value=f"{first.name} = {first.value or '(empty)'}",
+        hops=(),
+        help=f'delete the assignment; to ask for it: : "${{{first.name}:?set {first.name}}}"',
+        severity=WARNING if harmless else None,
+    )
+    for other in places[1:]:
+        finding = finding.with_related(other.span, "and here")
+    if first.whole is not None and len(places) == 1 and not harmless:
+        edit = Edit(first.whole.in_file(), _demand(first.name, first.traced))
+        finding = finding.with_fix(f"ask for {first.name} instead", edit, safety=Safety.UNSAFE)
+    yield finding
+
+
+def _demand(name: str, traced: bool) -> str:
+    if traced:  # `${NAME:?}` would print the value into the trace
+        return f'if [ -z "${{{name}:+set}}" ]; then echo "set {name}" >&2; exit 1; fi'
+    return f': "${{{name}:?set {name}}}"'
+
+
+# ---- launchers
+
+
+def _in_launcher(file: Loaded, ctx: Context) -> Iterator[Overwritten]:
+    assignments = assignments_in(ctx.project, file.source)
+    statements = {
+        variant.command.argv[1].span.in_file(): variant.command.span
+        for variant in variants_in(ctx.project, file.source)
+        if variant.command.name == "export" and len(variant.command.argv) == 2 and variant.command.argv[1].span is not None
+    }
+    seen: set[tuple[str, int, int]] = set()
+    found: list[Overwritten] = []
+    for each in assignments:
+        if _overwrites(each.name, each.value) and not replaceable(each, assignments):
+            whole = _statement(each, statements.get(each.span.in_file()))
+            found.append(Overwritten(each.name, _known(each.value), each.span, whole, each.around.xtrace))
+    for variant in variants_in(ctx.project, file.source):
+        found += _given_by(variant.command)
+    for one in sorted(found, key=lambda one: one.span.order()):
+        if one.span.order() not in seen:
+            seen.add(one.span.order())
+            yield one
+
+
+def _statement(assignment: Assignment, export: Span | None) -> Span | None:
+    """The statement that consists of the assignment alone: a line of its own, or an `export` of one variable."""
+    if export is not None:
+        return export
+    span = assignment.span.in_file()
+    text = span.source.text
+    before = text[text.rfind("\n", 0, span.start) + 1 : span.start]
+    end = text.find("\n", span.end)
+    return None if before.strip() or text[span.end : end if end >= 0 else len(text)].strip() else span
+
+
+def _given_by(command: Command) -> Iterator[Overwritten]:
+    """Stand-ins in the environment of one command: `NAME=… command`, `env NAME=…`, `docker run -e NAME=…`."""
+    for name, value in {**command.prefix, **unwrap(command.argv).assignments}.items():
+        if _overwrites(name, value) and value.span is not None:
+            yield Overwritten(name, _known(value), value.span)
+    words = command.argv
+    for before, word in zip(words, words[1:], strict=False):
+        text = word.known or ""
+        name, sign, value_text = text.partition("=")
+        if before.known in ("-e", "--env") and sign and word.span is not None and _stand_in(name, value_text):
+            yield Overwritten(name, value_text, word.span)
+
+
+def _overwrites(name: str, value: Text | None) -> bool:
+    if value is None or value.known is None or any(isinstance(part, Hole) or part.overridable for part in value.parts):
+        return False
+    return _stand_in(name, value.known)
+
+
+def _stand_in(name: str, value: str) -> bool:
+    if not name.isidentifier() or not is_secret_name(name) or not is_placeholder(value):
+        return False
+    if value and value.strip().lower() in _NO_KEY_NEEDED:
+        return name.startswith(("WANDB", "HF_", "HUGGING"))
+    return True
+
+
+def _known(value: Text | None) -> str:
+    return (value.known or "") if value is not None else ""
+
+
+def _switched_off(file: Loaded, ctx: Context) -> str:
+    """What switches Weights & Biases off in a launcher ("WANDB_MODE=disabled"), "" when nothing does."""
+    for each in assignments_in(ctx.project, file.source):
+        if _known(each.value) in _OFF.get(each.name, ()):
+            return f"{each.name}={_known(each.value)}"
+    return ""
+
+
+# ---- specs
+
+
+def _in_spec(spec: Spec, ctx: Context) -> Iterator[Finding]:
+    for stage in spec.stages.values():
+        values = {name: str(value.data) for name, value in stage.env.items() if value.decided and value.given}
+        off = next((f"{name}={values[name]}" for name, offs in _OFF.items() if values.get(name) in offs), "")
+        for name, value in stage.env.items():
+            written = values.get(name)
+            if written is None or value.data is None or value.span is None or not _stand_in(name, written):
+                continue
+            yield from _finding(ctx, [Overwritten(name, written, value.span)], off)

@@ -1,0 +1,88 @@
+"""A credential is put on the command line of a program.
+
+Every user of the node sees the arguments of running programs (`ps`, `/proc`), process accounting and job systems keep them,
+and Ray shows the entry point and runtime environment of a job in its dashboard. `wandb login KEY` also writes the key to a
+file in the home folder of the node. The variable is in the environment already, where only the owner of the process can
+read it, and the programs that need it look there.
+
+In a document this is a warning. Builtins (`echo`, `[`) start no program and are not counted, nor are here-strings and what
+only tests the variable: `${KEY:+set}`, `${#KEY}`.
+
+Fix: pass the name, not the value. `wandb`, `hf` and `huggingface-cli` read `WANDB_API_KEY` and `HF_TOKEN` by themselves: delete the
+login or the option. `docker run -e HF_TOKEN` passes a variable on by name, `curl -H @FILE` reads a header from a file, git takes
+tokens from a credential helper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from verlint.files.kinds import Kind
+from verlint.finding import Edit, Finding, Safety
+from verlint.languages.bash.command import Command
+from verlint.languages.bash.wrappers import program_name, unwrap
+from verlint.rule import ERROR, WARNING, Context, rule
+from verlint.value import Text
+from verlint_rules.credentials.exposure import Exposed, exposed, written_secret
+
+_ANY = "export the variable and let the program read it there"
+_HELP = {
+    "wandb": "delete the login: wandb reads WANDB_API_KEY from the environment",
+    "hf": "delete it: the tool reads HF_TOKEN from the environment",
+    "huggingface-cli": "delete it: the tool reads HF_TOKEN from the environment",
+    "docker": "pass the variable on by its name: -e NAME",
+    "podman": "pass the variable on by its name: -e NAME",
+    "curl": "read the header from a file: curl -H @FILE",
+    "git": "use a credential helper or GIT_ASKPASS",
+    "ray": "export it before `ray start`, or name a file that only the job's user can read",
+    "srun": "export it before; srun and sbatch pass the environment on",
+    "sbatch": "export it before; srun and sbatch pass the environment on",
+}
+
+
+@rule("VL403", "secret-in-argv", on=Command, severity=ERROR, since="0.1", fixable="unsafe")
+def check(command: Command, ctx: Context) -> Iterator[Finding]:
+    if command.builtin or command.function or not command.argv:
+        return
+    name = program_name(command.argv[0])
+    inner = command.argv[len(command.argv) - len(unwrap(command.argv).argv) :] if name == "env" else command.argv
+    program = program_name(inner[0]) if inner else ""
+    reported: set[str] = set()
+    for before, word in zip(inner, inner[1:], strict=False):
+        for each in _exposed(before, word, program):
+            if each.name not in reported:
+                reported.add(each.name)
+                yield _finding(command, ctx, word, each, program)
+
+
+def _exposed(before: Text, word: Text, program: str) -> Iterator[Exposed]:
+    found = list(exposed(word))
+    yield from found
+    if found or not word.known or word.span is None:
+        return
+    context = f"{program} login {word.known}" if program == "wandb" else f"{before.known or ''} {word.known}"
+    if what := written_secret(context):
+        yield Exposed(what, True)
+
+
+def _finding(command: Command, ctx: Context, word: Text, each: Exposed, program: str) -> Finding:
+    what = f"the {each.name} itself" if each.written and " " in each.name else f"the value of {each.name}"
+    document = ctx.project.kinds.get(id(command.span.in_file().source)) is Kind.MARKDOWN
+    finding = ctx.fail(
+        word.span or command.span,
+        f"{what} is an argument of `{program or 'a program'}`: everybody on the node can read it",
+        hops=(),
+        help=_HELP.get(program, _ANY),
+        severity=WARNING if document else None,
+    )
+    edit = _by_name(word, each.name, program)
+    return finding if edit is None else finding.with_fix("pass the name only", edit, safety=Safety.UNSAFE)
+
+
+def _by_name(word: Text, name: str, program: str) -> Edit | None:
+    """`-e NAME=$NAME` of docker as `-e NAME`."""
+    if program not in ("docker", "podman") or word.span is None:
+        return None
+    span = word.span.in_file()
+    same = span.text.replace('"', "") in (f"{name}=${name}", f"{name}=${{{name}}}")
+    return Edit(span, name) if same else None

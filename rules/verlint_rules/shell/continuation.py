@@ -1,0 +1,405 @@
+"""Commands over several lines that end earlier than they look: where they are cut, and what is lost by it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+from verlint.languages.bash import syntax
+from verlint.languages.bash.syntax import ArrayLit, Assign, Lit, Program, Simple, Word
+from verlint.source import Source, Span
+
+BLANKS = " \t\u00a0\u2003\u200b\u3000"
+"""Characters that look like nothing at the end of a line; bash takes only the first two for blanks."""
+
+_OVERRIDE = re.compile(r"[\"']?[+~]{0,2}[A-Za-z_][\w-]*(?:[./@:][\w@:-]+)+\s*=")
+_FORCED = re.compile(r"[\"']?\+{1,2}[A-Za-z_]\w*=")
+_OPTION = re.compile(r"--[A-Za-z][\w-]*")
+_PLAIN = re.compile(r"[\"']?[+~]{0,2}([A-Za-z_][\w./@:-]*)=")
+_CALLER = re.compile(r"[\"']?\$(?:@|\*|\{@(?::\d+)?\}|\{\*\})[\"']?")
+_MODULE = re.compile(r"(?:^|\s)-m\s+(?:\\\n\s*)?([\w.]+)")
+_FILE = re.compile(r"(?:^|[\s/])([\w-]+\.(?:py|sh|sbatch|bash))(?=$|[\s\"'])")
+_LAUNCH = re.compile(r"\bmain_\w+|\b(?:verl|recipe)\.\w|-m\s+[\w.]+|\.py\b|\b(?:torchrun|accelerate|deepspeed)\b|\bray\s+job\s+submit\b")
+_CALLS = re.compile(r"(?:^|[\s/])(?:bash|sh|python[\d.]*|torchrun|srun|sbatch)\s|\.sh\b")
+_USES_BLANK = frozenset(["cut", "tr", "awk", "gawk", "sort", "paste", "join", "column", "read", "echo", "printf", "sed", "grep", "xargs", "IFS"])
+
+
+class Cause(Enum):
+    """Why a line is not continued."""
+
+    BLANK = "blank after the backslash"
+    COMMENT = "comment after the backslash"
+    TEXT = "text after the backslash"
+    MISSING = "no backslash"
+    COMMENT_LINE = "comment line after a continued line"
+    EMPTY_LINE = "empty line after a continued line"
+    IN_COMMENT = "backslash within a comment"
+    NO_HEAD = "the line that starts the command is commented out"
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """One place where a command ends too early.
+
+    `command` is cut (None for NO_HEAD), `lost` are the commands that were meant as its words, `later` the cuts among those. `starts` is
+    the command that assignments were meant for, when the cut separates them from it. `text` is the source it is all in.
+    """
+
+    cause: Cause
+    span: Span
+    text: Source
+    command: Simple | None
+    lost: tuple[Simple, ...] = ()
+    later: tuple[Cut, ...] = ()
+    starts: Simple | None = None
+
+    @property
+    def all(self) -> tuple[Cut, ...]:
+        """This cut and the later ones of the same command."""
+        return (self, *self.later)
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """What the lost lines hold: names of overrides and options, whether `$@` is among them, and the count of all."""
+
+    names: tuple[str, ...] = ()
+    caller: bool = False
+    options: bool = False
+    other: tuple[str, ...] = field(default=())
+
+
+def written(text: Source, node: syntax.Node) -> str:
+    """The characters of a node."""
+    return text.text[node.start : node.end]
+
+
+def what_is_lost(text: Source, commands: Sequence[Simple]) -> Lost:
+    """The names in the lost lines."""
+    names: list[str] = []
+    other: list[str] = []
+    caller = options = False
+    for command in commands:
+        for node in sorted([*command.assigns, *command.words, *command.redirects], key=lambda each: each.start):
+            raw = written(text, node)
+            found = _PLAIN.match(raw)
+            option = _OPTION.match(raw)
+            if _CALLER.fullmatch(raw):
+                caller = True
+            elif found is not None:
+                names.append(found.group(1))
+            elif option is not None:
+                names.append(option.group())
+                options = True
+            elif raw.strip("\\" + BLANKS) and not options:
+                other.append(raw)
+    return Lost(tuple(names), caller, options, tuple(other))
+
+
+def is_launch(text: Source, command: Simple) -> bool:
+    """Whether a command looks like the start of a Python program, or holds overrides."""
+    raw = written(text, command)
+    return _LAUNCH.search(raw) is not None or sum(_is_strong(text, word) for word in command.words) >= 2
+
+
+def program_of(text: Source, command: Simple) -> str:
+    """What a command starts, for messages: `main_ppo`, `train.sh`, `ray`."""
+    raw = written(text, command)
+    if (module := _MODULE.search(raw)) is not None:
+        return module.group(1).rsplit(".", 1)[-1]
+    if (file := _FILE.search(raw)) is not None:
+        return file.group(1)
+    first = written(text, command.words[0]) if command.words else ""
+    return first.rsplit("/", 1)[-1] if re.fullmatch(r"[\w./-]+", first) else "the command"
+
+
+# ---- finding
+
+
+def find_cuts(text: Source, program: Program) -> Iterator[Cut]:
+    """All cuts of a text, in order."""
+    for body in _bodies(program):
+        yield from _cuts_of_body(text, body)
+
+
+def stray_elements(text: Source, program: Program) -> Iterator[list[Span]]:
+    """The backslashes with a blank after them in array literals, array by array: each is an element of one blank."""
+    for assign in _assigns(program):
+        if not isinstance(assign.value, ArrayLit):
+            continue
+        found = [
+            text.span(item.word.start, item.word.start + 1)
+            for item in assign.value.items
+            if _is_blank_word(item.word) and _rest_of_line(text, item.word.end).strip(BLANKS)[:1] in ("", "#")
+        ]
+        if found:
+            yield found
+
+
+def _bodies(program: Program) -> Iterator[list[syntax.AndOr]]:
+    """The lists of commands that run one after the other: the text itself, and each body in it."""
+    yield [item for group in program.groups for item, _ in group.items]
+    waiting: list[syntax.Node] = [item for group in program.groups for item, _ in group.items]
+    while waiting:
+        node = waiting.pop(0)
+        for sequence in _inner(node):
+            items = [item for item, _ in sequence.items]
+            yield items
+            waiting.extend(items)
+
+
+def _inner(node: syntax.Node) -> list[syntax.Sequence]:
+    """The bodies directly below a list."""
+    assert isinstance(node, syntax.AndOr)
+    out: list[syntax.Sequence] = []
+    for _, pipeline in node.items:
+        for command in pipeline.commands:
+            if isinstance(command, syntax.FunctionDef):
+                command = command.body
+            if isinstance(command, syntax.If):
+                out += [body for arm in command.arms for body in arm] + ([command.otherwise] if command.otherwise else [])
+            elif isinstance(command, (syntax.For, syntax.ForArith, syntax.Subshell, syntax.Group)):
+                out.append(command.body)
+            elif isinstance(command, syntax.While):
+                out += [command.test, command.body]
+            elif isinstance(command, syntax.Case):
+                out += [arm.body for arm in command.arms]
+    return out
+
+
+def _assigns(program: Program) -> Iterator[Assign]:
+    for body in _bodies(program):
+        for item in body:
+            for _, pipeline in item.items:
+                for command in pipeline.commands:
+                    if isinstance(command, Simple):
+                        yield from command.assigns
+                        yield from (word for word in command.words if isinstance(word, Assign))
+
+
+def _cuts_of_body(text: Source, body: Sequence[syntax.AndOr]) -> Iterator[Cut]:
+    at = 0
+    while at < len(body):
+        head = _last_simple(body[at])
+        taken = 1
+        if head is not None:
+            following = [_first_simple(item) for item in body[at + 1 :]]
+            cut = _no_head(text, head, body[at - 1] if at else None) if _is_lost(text, head, None) else None
+            if cut is not None:
+                chain = _chain(text, head, following)
+                taken = len(chain) + 1
+                yield Cut(cut.cause, cut.span, text, None, (head, *chain), _later(text, [head, *chain], following[len(chain) :]))
+            elif not _is_lost(text, head, None) and (found := _cut(text, head, following)) is not None:
+                taken = len(found.lost) + 1
+                yield found
+        at += taken
+
+
+def _last_simple(item: syntax.AndOr) -> Simple | None:
+    command = item.items[-1][1].commands[-1]
+    return command if isinstance(command, Simple) else None
+
+
+def _first_simple(item: syntax.AndOr) -> Simple | None:
+    command = item.items[0][1].commands[0]
+    return command if isinstance(command, Simple) else None
+
+
+# ---- one cut
+
+
+def _cut(text: Source, head: Simple, following: Sequence[Simple | None]) -> Cut | None:
+    """The cut at the end of a command, when there is one."""
+    found = _end(text, head)
+    if found is None:
+        return None
+    cause, span = found
+    if (prefix := _cut_prefix(text, head, following, cause, span)) is not None:
+        return prefix
+    if not head.words:
+        return None
+    lost = _chain(text, head, following) if _may_lose(text, head, following, cause) else []
+    if not lost and not _is_fault_alone(text, head, cause):
+        return None
+    return Cut(cause, span, text, head, tuple(lost), _later(text, lost, following[len(lost) :]))
+
+
+def _end(text: Source, command: Simple) -> tuple[Cause, Span] | None:
+    """Why the command ends where it does, as far as it may be by mistake, and the place to show."""
+    last = max([*command.words, *command.assigns], key=lambda node: node.end, default=None)
+    rest = _rest_of_line(text, command.end)
+    if last is not None and last.end == command.end:
+        word = last if isinstance(last, Word) else last.value
+        if isinstance(word, Word) and (found := _escaped_end(text, word, rest)) is not None:
+            return found
+    line_end = command.end + len(rest)
+    stripped = rest.strip(" \t\r")
+    if not stripped:
+        return Cause.MISSING, text.span(command.end, command.end)
+    if stripped.startswith("#"):
+        start = command.end + rest.index("#")
+        if stripped.endswith("\\"):
+            return Cause.IN_COMMENT, text.span(start + len(stripped) - 1, start + len(stripped))
+        return Cause.MISSING, text.span(command.end, command.end)
+    if stripped == "\\":
+        return _behind_continued(text, command.end + rest.index("\\"), line_end)
+    return None
+
+
+def _escaped_end(text: Source, word: Word, rest: str) -> tuple[Cause, Span] | None:
+    part = word.parts[-1] if word.parts else None
+    if isinstance(part, Lit) and part.quote == "\\" and part.text in BLANKS:
+        if rest.strip(BLANKS).startswith("#"):
+            return Cause.COMMENT, text.span(part.start, part.start + 1)
+        return (Cause.BLANK, text.span(part.start, part.start + 1)) if not rest.strip(BLANKS) else None
+    first = word.parts[0] if word.parts else None
+    if isinstance(first, Lit) and first.quote == "\\" and re.fullmatch(r"[\w\\]+", written(text, word)[1:]) and not rest.strip():
+        return Cause.TEXT, text.span(word.start, word.start + 1)
+    return None
+
+
+def _behind_continued(text: Source, backslash: int, line_end: int) -> tuple[Cause, Span] | None:
+    """What follows a line that is continued but where the command ends all the same."""
+    start = line_end + 1
+    while start < len(text.text):
+        line = _rest_of_line(text, start)
+        stripped = line.strip()
+        if stripped.startswith("#"):
+            at = start + line.index("#")
+            return Cause.COMMENT_LINE, text.span(at, at + len(line.strip()))
+        if not stripped:
+            return Cause.EMPTY_LINE, text.span(backslash, backslash + 1)
+        if stripped != "\\":
+            return None
+        backslash = start + line.index("\\")
+        start += len(line) + 1
+    return None
+
+
+def _cut_prefix(text: Source, head: Simple, following: Sequence[Simple | None], cause: Cause, span: Span) -> Cut | None:
+    """A cut between assignments and the command that they are meant for."""
+    only_blank = len(head.words) == 1 and isinstance(head.words[0], Word) and _is_blank_word(head.words[0])
+    alone = not head.words and cause in (Cause.COMMENT_LINE, Cause.EMPTY_LINE)
+    if not head.assigns or not (only_blank or alone):
+        return None
+    target = following[0] if following else None
+    if target is None or not target.words or _is_strong(text, target.words[0]):
+        return Cut(cause, span, text, head) if only_blank else None
+    return Cut(cause, span, text, head, starts=target)
+
+
+def _may_lose(text: Source, head: Simple, following: Sequence[Simple | None], cause: Cause) -> bool:
+    """Whether what follows may be words of the command that was cut."""
+    first = following[0] if following else None
+    if first is None:
+        return False
+    plausible = (
+        "\\\n" in written(text, head)
+        or is_launch(text, head)
+        or _CALLS.search(written(text, head) + " ") is not None
+        or cause is not Cause.MISSING
+    )
+    if not plausible:
+        return False
+    if cause is not Cause.MISSING or _is_lost(text, first, None):
+        return True
+    return is_launch(text, head) and _is_caller(text, first) and _deeper(text, first, head)
+
+
+def _is_fault_alone(text: Source, head: Simple, cause: Cause) -> bool:
+    """Whether the end of the line is wrong even when nothing is lost by it."""
+    if cause not in (Cause.BLANK, Cause.COMMENT, Cause.TEXT):
+        return False
+    if is_launch(text, head):
+        return True
+    last = head.words[-1]
+    alone = isinstance(last, Word) and _is_blank_word(last)
+    return cause is not Cause.TEXT and alone and program_of(text, head) not in _USES_BLANK and len(head.words) > 1
+
+
+def _chain(text: Source, head: Simple, following: Sequence[Simple | None]) -> list[Simple]:
+    """The commands directly behind that were meant as words of `head`."""
+    out: list[Simple] = []
+    for each in following:
+        if each is None or not _is_lost(text, each, head):
+            break
+        out.append(each)
+    return out
+
+
+def _later(text: Source, lost: Sequence[Simple], following: Sequence[Simple | None]) -> tuple[Cut, ...]:
+    """The cuts among the lost lines: each would end the command again once the one before it is mended."""
+    out: list[Cut] = []
+    for number, each in enumerate(lost):
+        found = _end(text, each)
+        last = number == len(lost) - 1
+        if found is not None and (not last or found[0] in (Cause.BLANK, Cause.COMMENT, Cause.TEXT)):
+            out.append(Cut(*found, text, each, tuple(lost[number + 1 :])))
+    return tuple(out)
+
+
+def _no_head(text: Source, command: Simple, before: syntax.AndOr | None) -> Cut | None:
+    """Words of a command whose first line is commented out: the line before is a comment that ends with a backslash."""
+    floor = before.end if before is not None else 0
+    lines = text.text[floor : _line_start(text, command.start)].split("\n")
+    code = [line.strip() for line in lines if line.strip()]
+    if not code or not code[-1].startswith("#") or not code[-1].endswith("\\"):
+        return None
+    return Cut(Cause.NO_HEAD, text.span(command.start, _first_end(command)), text, None)
+
+
+def _first_end(command: Simple) -> int:
+    return min((node.end for node in (*command.assigns, *command.words)), default=command.end)
+
+
+# ---- words and lines
+
+
+def _is_lost(text: Source, command: Simple, head: Simple | None) -> bool:
+    """Whether a command is no command but words of one: its name is an override or an option; below a cut (`head`) also
+    `$@`, assignments, variables and redirections that are indented deeper than the command."""
+    if command.words and not command.assigns and _is_strong(text, command.words[0]):
+        return True
+    if head is None:
+        return False
+    if not _deeper(text, command, head):
+        return False
+    if not command.words:
+        return bool(command.assigns or command.redirects)
+    return written(text, command.words[0]).lstrip("\"'").startswith("$")
+
+
+def _is_strong(text: Source, word: syntax.Node) -> bool:
+    raw = written(text, word)
+    return any(pattern.match(raw) is not None for pattern in (_OVERRIDE, _FORCED, _OPTION))
+
+
+def _is_caller(text: Source, command: Simple) -> bool:
+    return len(command.words) >= 1 and _CALLER.fullmatch(written(text, command.words[0])) is not None
+
+
+def _is_blank_word(word: Word) -> bool:
+    return bool(word.parts) and all(isinstance(part, Lit) and part.quote == "\\" and part.text in BLANKS for part in word.parts)
+
+
+def _deeper(text: Source, command: Simple, head: Simple) -> bool:
+    return _indent(text, command.start) > _indent(text, head.start)
+
+
+def _indent(text: Source, offset: int) -> int:
+    line = text.text[_line_start(text, offset) : offset]
+    return len(line) - len(line.lstrip(" \t"))
+
+
+def _line_start(text: Source, offset: int) -> int:
+    return text.text.rfind("\n", 0, offset) + 1
+
+
+def _rest_of_line(text: Source, offset: int) -> str:
+    end = text.text.find("\n", offset)
+    return text.text[offset : len(text.text) if end < 0 else end]
+
+
+__all__ = ["Cause", "Cut", "Lost", "find_cuts", "is_launch", "program_of", "stray_elements", "what_is_lost", "written"]

@@ -1,0 +1,234 @@
+r"""A command over several lines must not end before its last line.
+
+A backslash continues a line only when it is its very last character. With a blank, a comment or anything else behind
+it the command ends there, and the program gets what follows as a word: `\ ` is an argument of one blank. A comment line
+or an empty line between continued lines ends the command too, and so does a line without a backslash. The shortened
+command has then been started already, with the defaults of the lost keys; bash goes on to run the remaining lines as
+commands (`trainer.nnodes=1: command not found`) and the script may still exit with 0. `bash -n` has nothing to say.
+
+An environment prefix that is cut off its command (`A=1 \ # note`) never reaches it. In an array literal lines need no
+backslash, and each `\ ` is one more element. With Windows line ends no backslash continues anything.
+
+Comment lines and missing backslashes at the end of a command, where nothing follows that belongs to it, are no faults,
+nor are line ends within quotes. Blocks of documents that only picture a command (`...`) are left alone.
+
+Fix: make the backslash the last character of its line, write it where it is missing, remove the empty line, and put
+comments above the command. Comments are moved by the unsafe fix only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from verlint.experiment.script import Script
+from verlint.finding import Edit, Finding, Safety
+from verlint.rule import ERROR, WARNING, Context, rule
+from verlint.source import Source, Span
+from verlint_rules.shell.continuation import (
+    Cause,
+    Cut,
+    find_cuts,
+    program_of,
+    stray_elements,
+    what_is_lost,
+    written,
+)
+from verlint_rules.shell.illustration import is_illustration
+
+SHOWN = 3
+
+_ENDS = {
+    Cause.BLANK: "a blank follows this backslash, so the command ends here",
+    Cause.COMMENT: "a comment follows this backslash, so the command ends here",
+    Cause.MISSING: "this line has no backslash, so the command ends here",
+    Cause.COMMENT_LINE: "this comment line ends the command",
+    Cause.EMPTY_LINE: "an empty line follows this backslash, so the command ends here",
+    Cause.IN_COMMENT: "this backslash is part of a comment, so the command ends here",
+}
+_HELP = {
+    Cause.BLANK: "remove the blank after the backslash",
+    Cause.COMMENT: "put the comment above the command",
+    Cause.TEXT: "remove what follows the backslash",
+    Cause.MISSING: "end the line with a backslash",
+    Cause.COMMENT_LINE: "put the comment above the command",
+    Cause.EMPTY_LINE: "remove the empty line",
+    Cause.IN_COMMENT: "put the comment above the command",
+    Cause.NO_HEAD: "comment out these lines too, or restore the line above",
+}
+
+
+@rule("VL901", "broken-continuation", on=Script, severity=ERROR, since="0.1", fixable="safe")
+def check(script: Script, ctx: Context) -> Iterator[Finding]:
+    for text, program in script.syntax:
+        if script.document and is_illustration(text.text):
+            continue
+        windows = re.search(r"\\\r\n", text.text)
+        if windows is not None:
+            if not script.document:
+                yield _windows(text, windows.start(), ctx)
+            continue
+        for cut in find_cuts(text, program):
+            if cut.command is not None or not script.document:
+                yield _finding(cut, ctx, document=script.document)
+        for spans in stray_elements(text, program):
+            yield _stray(spans, ctx, document=script.document)
+
+
+# ---- findings
+
+
+def _finding(cut: Cut, ctx: Context, *, document: bool) -> Finding:
+    severity = WARNING if document else ERROR
+    value = 'argument " "' if cut.cause in (Cause.BLANK, Cause.COMMENT) and cut.starts is None else ""
+    finding = ctx.fail(cut.span, _message(cut), value=value, help=_HELP[cut.cause], severity=severity)
+    if cut.starts is not None:
+        finding = finding.with_related(_head_line(cut.text, cut.starts.start), "runs without them")
+    elif cut.lost:
+        label = "the first line that is lost" if cut.command is not None else "all of these run as commands"
+        finding = finding.with_related(_head_line(cut.text, cut.lost[0].start), label)
+    for later in cut.later:
+        finding = finding.with_related(later.span, f"would end the command again: {later.cause.value}")
+    return _with_fix(finding, cut)
+
+
+def _message(cut: Cut) -> str:
+    lost = what_is_lost(cut.text, cut.lost)
+    if cut.cause is Cause.NO_HEAD:
+        return f"{_listed(lost.names)} run as commands: the line that starts the command is commented out"
+    assert cut.command is not None
+    cause = _ENDS.get(cut.cause) or f"`{_behind(cut)}` follows this backslash, so the command ends here"
+    if cut.starts is not None or (cut.command.assigns and not cut.lost):
+        names = ", ".join(assign.name for assign in cut.command.assigns)
+        target = program_of(cut.text, cut.starts) if cut.starts is not None else "the command"
+        return f"{cause}: {target} runs without {names} in its environment"
+    program = program_of(cut.text, cut.command)
+    if not cut.lost:
+        word = "one blank" if cut.cause in (Cause.BLANK, Cause.COMMENT) else f"`{_behind(cut)}`"
+        return f"{cause}: {program} gets {word} as one more argument"
+    return f"{cause}: {program} runs without {_missing(lost.names, lost.options, lost.caller, lost.other)}"
+
+
+def _missing(names: tuple[str, ...], options: bool, caller: bool, other: tuple[str, ...]) -> str:
+    parts: list[str] = []
+    if names:
+        noun = "option" if options else "override"
+        parts.append(f"the {noun} {names[0]}" if len(names) == 1 else f"{len(names)} {noun}s ({_listed(names)})")
+    elif other:
+        parts.append(f"`{other[0]}`")
+    if caller:
+        parts.append("those of the caller" if names else "the arguments of the caller")
+    return " and ".join(parts) or "what follows"
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return ", ".join(names[:SHOWN]) + (", …" if len(names) > SHOWN else "")
+
+
+def _behind(cut: Cut) -> str:
+    """What stands behind the backslash on its line."""
+    return _line_of(cut.text, cut.span.start).text[cut.span.start - _line_of(cut.text, cut.span.start).start + 1 :].strip()
+
+
+def _windows(text: Source, offset: int, ctx: Context) -> Finding:
+    count = len(re.findall(r"\\\r\n", text.text))
+    return ctx.fail(
+        text.span(offset, offset + 1),
+        f"the file has Windows line ends: after each of its {count} backslashes a carriage return follows, so no command is continued",
+        value='argument "\\r"',
+        help="save the file with Unix line ends (dos2unix)",
+    )
+
+
+def _stray(spans: list[Span], ctx: Context, *, document: bool) -> Finding:
+    message = "a blank follows this backslash: the array gets an element of one blank"
+    severity = WARNING if document else ERROR
+    finding = ctx.fail(spans[0], message, value='element " "', help="remove the backslash", severity=severity)
+    for span in spans[1:]:
+        finding = finding.with_related(span, "here too")
+    edits = [Edit(Span(s.source, _rstrip(s.source, s.start), s.end + 1).in_file(), "") for s in spans]
+    return finding.with_fix("remove the backslash", *edits, safety=Safety.SAFE)
+
+
+# ---- places
+
+
+def _line_of(text: Source, offset: int) -> Span:
+    start = text.text.rfind("\n", 0, offset) + 1
+    end = text.text.find("\n", offset)
+    return text.span(start, len(text.text) if end < 0 else end)
+
+
+def _head_line(text: Source, offset: int) -> Span:
+    """From a place to the end of what is written in its line."""
+    line = _line_of(text, offset)
+    return text.span(offset, max(offset + 1, line.start + len(line.text.rstrip(" \t\\"))))
+
+
+def _rstrip(text: Source, offset: int) -> int:
+    while offset and text.text[offset - 1] in " \t":
+        offset -= 1
+    return offset
+
+
+# ---- mending
+
+
+def _with_fix(finding: Finding, cut: Cut) -> Finding:
+    if cut.cause is Cause.NO_HEAD:
+        return finding
+    edits: list[Edit] = []
+    above: list[str] = []
+    safe = True
+    for each in cut.all:
+        kept = _mend(each, edits, above)
+        safe = safe and kept
+    if above and cut.command is not None:
+        line = _line_of(cut.text, cut.command.start)
+        indent = line.text[: len(line.text) - len(line.text.lstrip())]
+        moved = "".join(f"{indent}{comment}\n" for comment in above)
+        edits.insert(0, Edit(cut.text.span(line.start, line.start).in_file(), moved))
+    return finding.with_fix(_HELP[cut.cause], *edits, safety=Safety.SAFE if safe else Safety.UNSAFE)
+
+
+def _mend(cut: Cut, edits: list[Edit], above: list[str]) -> bool:
+    """Add the edits that continue the line; comments to be moved go to `above`. Gives whether that is safe."""
+    text, line = cut.text, _line_of(cut.text, cut.span.start)
+    goes_on = bool(cut.lost) or cut.starts is not None
+    if cut.cause in (Cause.BLANK, Cause.COMMENT, Cause.TEXT):
+        behind = text.text[cut.span.end : line.end]
+        if cut.cause is Cause.COMMENT:
+            above.append(behind.strip())
+        start = cut.span.end if goes_on else _rstrip(text, cut.span.start)
+        edits.append(Edit(text.span(start, line.end).in_file(), ""))
+        return cut.cause is Cause.BLANK
+    if cut.cause is Cause.MISSING:
+        comment = text.text[cut.span.start : line.end].strip()
+        if comment:
+            above.append(comment)
+        edits.append(Edit(text.span(cut.span.start, line.end).in_file(), " \\"))
+        return not comment
+    if cut.cause is Cause.IN_COMMENT:
+        start = text.text.index("#", cut.command.end if cut.command is not None else line.start)
+        above.append(text.text[start : cut.span.start].strip())
+        edits.append(Edit(text.span(start, line.end).in_file(), "\\"))
+        return False
+    return _remove_lines(cut, edits, above)
+
+
+def _remove_lines(cut: Cut, edits: list[Edit], above: list[str]) -> bool:
+    """Take out the comment and empty lines between a continued line and what follows."""
+    assert cut.command is not None
+    text = cut.text
+    following = cut.lost[0].start if cut.lost else cut.starts.start if cut.starts is not None else cut.span.end
+    start = _line_of(text, cut.command.end).end + 1
+    while text.text[start : _line_of(text, start).end].strip() == "\\":
+        start = _line_of(text, start).end + 1
+    end = _line_of(text, following).start
+    comments = [line.strip() for line in text.text[start:end].split("\n") if line.strip()]
+    above.extend(comments)
+    edits.append(Edit(text.span(start, end).in_file(), ""))
+    return not comments
+
+
+__all__ = ["check", "written"]
