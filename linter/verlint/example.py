@@ -65,13 +65,14 @@ def find_examples(fixtures: Path) -> list[Example]:
     )
 
 
-def check_example(example: Example, select: Sequence[str] | None = None) -> Report:
-    """What verlint says about a copy of the example. `select` names the rules; without it the example's own rule."""
+def check_example(example: Example, select: Sequence[str] | None = None, *, folder: Path | None = None) -> Report:
+    """What verlint says about a copy of the example. `select` names the rules; without it the example's own rule.
+    `folder` is a copy made before (`project_copy`), which is the current folder."""
     from verlint.engine import check_project
     from verlint.files.loading import load
     from verlint.settings import Settings, read_settings
 
-    with _copy(example) as folder:
+    with project_copy(example) if folder is None else contextlib.nullcontext(folder) as folder:
         settings = read_settings(folder)
         if settings.path is None or not settings.path.is_relative_to(folder):
             settings = Settings(root=folder)
@@ -84,7 +85,7 @@ def check_example(example: Example, select: Sequence[str] | None = None) -> Repo
 
 
 @contextlib.contextmanager
-def _copy(example: Example) -> Iterator[Path]:
+def project_copy(example: Example) -> Iterator[Path]:
     """A temporary copy of the project, which is the current folder meanwhile."""
     with tempfile.TemporaryDirectory(prefix="verlint-") as temporary:
         folder = Path(temporary).resolve() / "project"

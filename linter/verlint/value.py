@@ -201,7 +201,10 @@ def _cut(part: Literal, low: int, high: int) -> Literal:
 
 
 def _hole_text(hole: Hole) -> str:
-    return hole.name if hole.name.startswith(("$", "<")) else "${" + hole.name + "}"
+    """An unknown as people write it: `$(date)`, `<PLACEHOLDER>`, `<--option>`, `${NAME}`."""
+    if hole.name.startswith(("$", "<")):
+        return hole.name
+    return f"<{hole.name}>" if hole.name.startswith("-") else "${" + hole.name + "}"
 
 
 def _ends_differ(left: str, right: str) -> bool:

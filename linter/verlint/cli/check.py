@@ -91,6 +91,11 @@ def add_parser(subparsers: Any) -> None:
     output.add_argument("--fail-on", choices=FAIL_ON, help="least severity that gives exit code 1 (default: warning)")
     output.add_argument("--exit-zero", action="store_true", help="exit code 0 even with findings")
 
+    fixes = parser.add_argument_group("fixes")
+    fixes.add_argument("--fix", action="store_true", help="apply the safe fixes to the files, then report what is left")
+    fixes.add_argument("--unsafe-fixes", action="store_true", help="with --fix or --diff: the unsafe fixes as well")
+    fixes.add_argument("--diff", action="store_true", help="show what the fixes would change, and change nothing")
+
     settings = parser.add_argument_group("settings")
     settings.add_argument("--config", metavar="FILE", help="use this settings file")
     settings.add_argument("--isolated", action="store_true", help="use no settings file")
@@ -112,10 +117,40 @@ def run(arguments: argparse.Namespace) -> int:
         print("warning: nothing to check (--show-files says why)", file=sys.stderr)
         if arguments.require_files:
             return FAILED
-    report = check(loading, settings, touched=arguments.scope == "touched")
+    if arguments.diff:
+        return show_diff(arguments, loading, settings)
+    report = report_on(arguments, loading, settings)
     if not emit(report, targets, color=use_color(arguments.color, sys.stdout)):
         return FAILED
     return exit_code(report, settings, exit_zero=arguments.exit_zero)
+
+
+def report_on(arguments: argparse.Namespace, loading: Loading, settings: Settings) -> Report:
+    """The report of a call, after its fixes if it asks for them."""
+    touched = arguments.scope == "touched"
+    if not arguments.fix:
+        return check(loading, settings, touched=touched)
+    from verlint.cli.fixing import fix_files
+
+    report, applied = fix_files(
+        loading,
+        lambda files: check(files, settings, touched=touched),
+        lambda: load_files(arguments, settings),
+        unsafe=arguments.unsafe_fixes,
+    )
+    if applied:
+        print(f"Fixed {applied} finding{'s' if applied > 1 else ''}.", file=sys.stderr)
+    return report
+
+
+def show_diff(arguments: argparse.Namespace, loading: Loading, settings: Settings) -> int:
+    """Print the diff of the fixes; 1 when there is one, as nothing was changed."""
+    from verlint.cli.fixing import diff_text
+
+    report = check(loading, settings, touched=arguments.scope == "touched")
+    text = diff_text(report, loading, unsafe=arguments.unsafe_fixes)
+    sys.stdout.write(text)
+    return FAILED if report.crashed else FOUND if text and not arguments.exit_zero else OK
 
 
 def check(loading: Loading, settings: Settings, *, touched: bool = False) -> Report:
@@ -231,6 +266,12 @@ def _check_rule_names(settings: Settings) -> None:
 
 def load_files(arguments: argparse.Namespace, settings: Settings) -> Loading:
     """The files of a call."""
+    if arguments.fix and "-" in arguments.paths:
+        raise UsageError("--fix changes files: standard input has none (--diff shows the changes)")
+    if arguments.fix and arguments.diff:
+        raise UsageError("--fix and --diff exclude each other")
+    if arguments.unsafe_fixes and not (arguments.fix or arguments.diff):
+        raise UsageError("--unsafe-fixes goes with --fix or --diff")
     if "-" not in arguments.paths:
         if arguments.stdin_filename:
             raise UsageError("--stdin-filename is for standard input: give - as the path")

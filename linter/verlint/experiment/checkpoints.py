@@ -7,8 +7,9 @@ Copies hand a step over to another folder. A command whose effect is not known m
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TypeAlias
 
 from verlint.experiment.launch import Launch
@@ -147,42 +148,49 @@ def ledger_of(paths: Sequence[Path], own: set[int], launch_of: Callable[[Command
     `own` are the identities of the driver's own sources, `launch_of` gives the launch that a command is.
     """
     out = Ledger(cut_short=any(path.over_budget for path in paths))
-    calls = [list(_calls(path, own)) for path in paths]
-    order = _merged(calls)
-    for number, path in enumerate(paths):
-        undecided = frozenset(guard for guard in path.conditions if not _RANK.search(guard.text))
-        for inner, (command, call) in enumerate(zip(path.commands, calls[number], strict=True)):
-            place = Place(order.get(call, -1), number, inner)
-            conditional = not undecided.isdisjoint(command.around.guards)
-            deeper = inner + 1 < len(calls[number]) and _nested(path.commands[inner + 1], command)
-            _read(out, command, place, conditional, deeper, launch_of)
+    steps = list(_steps(paths, own))
+    for step in steps:
+        _read(out, step, launch_of)
     out.saves = [_with_source_roles(save, out) for save in out.saves]
-    _read_unseen(out, paths, calls, order, launch_of)
+    _read_unseen(out, steps, launch_of)
     return out
 
 
-def _read_unseen(
-    out: Ledger,
-    paths: Sequence[Path],
-    calls: Sequence[Sequence[_Call]],
-    order: Mapping[_Call, int],
-    launch_of: Callable[[Command], Launch | None],
-) -> None:
-    """Calls of the driver that start no launch on any path: what they would have made is told by their words only."""
-    heads: dict[_Call, tuple[Command, Place]] = {}
-    seen: set[_Call] = set()
+@dataclass(frozen=True, slots=True, eq=False)
+class _Step:
+    """One command of one path. `deeper` says that the next one belongs to a script it calls."""
+
+    command: Command
+    place: Place
+    conditional: bool
+    deeper: bool
+
+
+def _steps(paths: Sequence[Path], own: set[int]) -> Iterator[_Step]:
+    commands = [path.commands for path in paths]
+    calls = [_calls(each, own) for each in commands]
+    order = _merged(calls)
     for number, path in enumerate(paths):
-        for inner, (command, call) in enumerate(zip(path.commands, calls[number], strict=True)):
-            heads.setdefault(call, (command, Place(order.get(call, -1), number, inner)))
-            if call not in seen and _may_launch(command) and launch_of(command) is not None:
-                seen.add(call)
-    for call, (command, place) in heads.items():
-        if call not in seen and called_file(command) is not None:
-            out.unseen.extend((word, place) for word in command.argv[1:])
+        undecided = frozenset(guard for guard in path.conditions if not _RANK.search(guard.text))
+        following = [*commands[number][1:], None]
+        for inner, (command, call, after) in enumerate(zip(commands[number], calls[number], following, strict=True)):
+            deeper = after is not None and len(after.around.stack) > len(command.around.stack)
+            conditional = bool(undecided) and not undecided.isdisjoint(command.around.guards)
+            yield _Step(command, Place(order.get(call, -1), number, inner), conditional, deeper)
 
 
-def _may_launch(command: Command) -> bool:
-    return not command.builtin and len(command.argv) > 3
+def _read_unseen(out: Ledger, steps: Sequence[_Step], launch_of: Callable[[Command], Launch | None]) -> None:
+    """Calls of the driver that start no launch on any path: what they would have made is told by their words only."""
+    heads: dict[int, _Step] = {}
+    seen: set[int] = set()
+    for step in steps:
+        call = step.place.call
+        heads.setdefault(call, step)
+        if call not in seen and not step.command.builtin and launch_of(step.command) is not None:
+            seen.add(call)
+    for call, step in heads.items():
+        if call not in seen and called_file(step.command) is not None:
+            out.unseen.extend((word, step.place) for word in step.command.argv[1:])
 
 
 def _names(word: Text, name: Text) -> bool:
@@ -193,11 +201,12 @@ def _names(word: Text, name: Text) -> bool:
     )
 
 
-def _calls(path: Path, own: set[int]) -> Iterator[_Call]:
+def _calls(commands: Sequence[Command], own: set[int]) -> list[_Call]:
     """For every command of a path the driver's command it belongs to: its place, and how often that was reached."""
+    out: list[_Call] = []
     seen: dict[object, int] = {}
     current: _Call = ()
-    for command in path.commands:
+    for command in commands:
         source = command.span.source
         while id(source) not in own and source.parent is not None:
             source = source.parent
@@ -205,7 +214,8 @@ def _calls(path: Path, own: set[int]) -> Iterator[_Call]:
             where = command.span.order()
             seen[where] = seen.get(where, 0) + 1
             current = (where, seen[where])
-        yield current
+        out.append(current)
+    return out
 
 
 def _merged(calls: Sequence[Sequence[_Call]]) -> dict[_Call, int]:
@@ -224,22 +234,11 @@ def _merged(calls: Sequence[Sequence[_Call]]) -> dict[_Call, int]:
     return {call: at for at, call in enumerate(order)}
 
 
-def _nested(following: Command, command: Command) -> bool:
-    """Whether the next command is one of a script that this one calls."""
-    return len(following.around.stack) > len(command.around.stack)
-
-
 # ---- one command
 
 
-def _read(
-    out: Ledger,
-    command: Command,
-    place: Place,
-    conditional: bool,
-    deeper: bool,
-    launch_of: Callable[[Command], Launch | None],
-) -> None:
+def _read(out: Ledger, step: _Step, launch_of: Callable[[Command], Launch | None]) -> None:
+    command = step.command
     if command.builtin or command.function:
         return
     argv = unwrap(command.argv).argv
@@ -247,17 +246,17 @@ def _read(
         return
     name = program_name(argv[0])
     if name in _COPIES:
-        _read_copy(out, command, argv, place, conditional)
+        _read_copy(out, step, argv)
         return
     trains = any("trainer.default_local_dir=" in word.prefix for word in argv)
     if trains and (launch := launch_of(command)) is not None:
-        saved = saved_by(launch, place)
+        saved = saved_by(launch, step.place)
         if saved is not None:
             out.saves.append(saved)
     if name not in _QUIET:
-        out.uses.extend(_uses(command, argv, place, conditional))
-    if name not in _HARMLESS and not trains and not deeper:
-        _read_maker(out, command, argv, place)
+        out.uses.extend(_uses(step, argv))
+    if name not in _HARMLESS and not trains and not step.deeper:
+        _read_maker(out, step, argv)
 
 
 def saved_by(launch: Launch, place: Place) -> Save | None:
@@ -302,7 +301,7 @@ def saved_roles(launch: Launch) -> frozenset[str] | None:
     return frozenset(ROLES) if estimator.equals("gae") else None
 
 
-def _uses(command: Command, argv: Sequence[Text], place: Place, conditional: bool) -> Iterator[Use]:
+def _uses(step: _Step, argv: Sequence[Text]) -> Iterator[Use]:
     for at, word in enumerate(argv):
         if not _mentions_step(word):
             continue
@@ -310,7 +309,7 @@ def _uses(command: Command, argv: Sequence[Text], place: Place, conditional: boo
         key, value = _key_and_value(word)
         if _OUTPUT.match(option) or _OUTPUT.match(key) or _writes(key):
             continue
-        use = _use(value, command, place, conditional)
+        use = _use(value, step)
         if use is not None and (use.role or key == "trainer.resume_from_path" or _RESUME.match(key or option)):
             yield use
 
@@ -332,7 +331,8 @@ def _writes(key: str) -> bool:
     return key.endswith(("_save_dir", "_data_dir", "default_local_dir", "run.dir", "output_path", "output_dir"))
 
 
-def _use(value: Text, command: Command, place: Place, conditional: bool) -> Use | None:
+def _use(value: Text, at: _Step) -> Use | None:
+    command = at.command
     match = _STEP.search(flat(value.parts))
     if match is None:
         return None
@@ -347,28 +347,29 @@ def _use(value: Text, command: Command, place: Place, conditional: bool) -> Use 
         step=int(step) if step is not None and step.isdecimal() and len(step) < 12 else None,
         span=span,
         word=value,
-        place=place,
+        place=at.place,
         command=command,
-        conditional=conditional,
+        conditional=at.conditional,
     )
 
 
 # ---- copies and commands of unknown effect
 
 
-def _read_copy(out: Ledger, command: Command, argv: Sequence[Text], place: Place, conditional: bool) -> None:
+def _read_copy(out: Ledger, at: _Step, argv: Sequence[Text]) -> None:
     """`cp -r A/global_step_N B/` saves step N in B; what else is copied may be anything."""
+    command, place = at.command, at.place
     operands = [word for word in argv[1:] if not (word.known or word.prefix).startswith("-")]
-    given = (argv[at + 1] for at, word in enumerate(argv[:-1]) if word.known in ("-t", "--target-directory"))
+    given = (after for word, after in pairwise(argv) if word.known in ("-t", "--target-directory"))
     target = next(given, None)
     if target is None:
         if len(operands) < 2:
             return
         target = operands.pop()
     goal = absolute(target, command.around.cwd)
-    into = _use(goal, command, place, conditional)
+    into = _use(goal, at)
     for word in operands:
-        used = _use(word, command, place, conditional) if _mentions_step(word) else None
+        used = _use(word, at) if _mentions_step(word) else None
         if used is None:
             out.makers.append((components(goal), place))
             continue
@@ -402,8 +403,9 @@ def _with_source_roles(save: Save, ledger: Ledger) -> Save:
     )
 
 
-def _read_maker(out: Ledger, command: Command, argv: Sequence[Text], place: Place) -> None:
+def _read_maker(out: Ledger, at: _Step, argv: Sequence[Text]) -> None:
     """A program of unknown effect may have filled every folder it names; a script nobody can read, any folder."""
+    command, place = at.command, at.place
     name = program_name(argv[0])
     if not name or _is_script(command):
         out.makers.append(((), place))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Hashable
 from typing import TypeAlias
 
@@ -47,6 +48,16 @@ def written_at(text: Text) -> Span | None:
     """Where the longest known piece of a text is written."""
     known = [part for part in text.parts if isinstance(part, Literal) and part.span is not None]
     return max(known, key=lambda part: len(part.text)).span if known else None
+
+
+def in_tree(path: Text) -> str | None:
+    """The path below the root of the project, for one that starts in a folder of it and is known otherwise."""
+    first = path.parts[0] if path.parts else None
+    rest = Text(path.parts[1:]).known
+    if not (isinstance(first, Hole) and isinstance(first.key, tuple) and first.key[:1] == ("cwd",)) or rest is None:
+        return None
+    found = posixpath.normpath(f"{first.key[1]}{rest}".lstrip("/") or ".")
+    return None if found.startswith("..") else found
 
 
 def shown(path: Text) -> str:

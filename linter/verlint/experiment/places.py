@@ -1,7 +1,9 @@
-"""What stands in one file: the commands and assignments of all scripts of a project, by the file they are written in."""
+"""What stands in one file: the commands and assignments of all scripts of a project, by the file they are written
+in."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
@@ -9,6 +11,7 @@ from weakref import WeakKeyDictionary
 from verlint.experiment.project import Project, Variant
 from verlint.languages.bash.command import Assignment
 from verlint.source import Source, Span
+from verlint.value import Hole
 
 _KNOWN: WeakKeyDictionary[Project, Mapping[int, _Written]] = WeakKeyDictionary()
 
@@ -33,6 +36,19 @@ def within(inner: Span, outer: Span) -> bool:
     """Whether a range lies in another one of the same file."""
     inner, outer = inner.in_file(), outer.in_file()
     return inner.source is outer.source and outer.start <= inner.start and inner.end <= outer.end
+
+
+def replaceable(assignment: Assignment, assignments: Sequence[Assignment]) -> bool:
+    """Whether the caller has a say in the variable: it is set only when unset, or an option or argument may set it."""
+    name = re.compile(rf"\b{re.escape(assignment.name)}\b")
+    if any(name.search(guard.text) for guard in assignment.around.guards):
+        return True
+    for other in assignments:
+        if other.name == assignment.name and other.value is not None and other.value.parts:
+            first = other.value.parts[0]
+            if isinstance(first, Hole) or first.overridable:
+                return True
+    return False
 
 
 def _of(project: Project, source: Source) -> _Written:

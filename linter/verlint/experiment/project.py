@@ -13,6 +13,7 @@ from verlint.experiment.inference import home_of, infer, stage_in
 from verlint.experiment.launch import Launch, Program, as_launch
 from verlint.experiment.script import Script, start_folder
 from verlint.experiment.spec import Spec, SpecFile, SpecStage
+from verlint.experiment.spec_calls import call_arguments, commands_of, launcher_place
 from verlint.experiment.spec_reader import read_spec
 from verlint.experiment.stage import Called, Experiment, Stage, called_file, identify, options_of, settled
 from verlint.families import FAMILIES
@@ -122,6 +123,17 @@ class Project:
 
     def launch(self, command: Command) -> Launch | None:
         """The launch that a command is, with family, stage, intent and the defaults of the VeRL version in use."""
+        known = self._known_launches.get(id(command))
+        if known is None:
+            known = self._known_launches[id(command)] = (command, self._launch(command))
+        return known[1]
+
+    @cached_property
+    def _known_launches(self) -> dict[int, tuple[Command, Launch | None]]:
+        """Launches by the identity of their command, which is kept so that no other object gets its identity."""
+        return {}
+
+    def _launch(self, command: Command) -> Launch | None:
         found = as_launch(command)
         if found is None:
             return None
@@ -246,10 +258,10 @@ class Project:
         spec = file.spec
         assert spec is not None
         family = _said(spec.family)
-        stages = [self._spec_stage(spec, stage, family, order) for order, stage in enumerate(spec.stages.values())]
+        stages = [self._spec_stage(file, spec, stage, family, order) for order, stage in enumerate(spec.stages.values())]
         return Experiment(file.source, stages, spec=file)
 
-    def _spec_stage(self, spec: Spec, stage: SpecStage, family: str, order: int) -> Stage:
+    def _spec_stage(self, file: SpecFile, spec: Spec, stage: SpecStage, family: str, order: int) -> Stage:
         branch = stage.branch if stage.branch.given else None
         return Stage(
             id=stage.id,
@@ -258,10 +270,34 @@ class Project:
             launcher=_said(stage.launcher),
             family=family,
             kind=_said(stage.kind),
-            launches=[self.spec_launch(spec, stage)] if stage.entry.given else [],
+            launches=[self.spec_launch(spec, stage)] if stage.entry.given else self._called_launches(file, spec, stage),
             branch=branch,
             branch_span=None if branch is None else branch.span,
             spec=stage,
+        )
+
+    def _called_launches(self, file: SpecFile, spec: Spec, stage: SpecStage) -> list[Launch]:
+        """What the launcher of a stage starts when it is called as the stage says."""
+        path = next((self.tree.relative(each.path) for each in self.files if each.source is file.source), None)
+        place = None if path is None else launcher_place(file, path, spec, stage, self.tree)
+        arguments = None if place is None else call_arguments(stage, place.source)
+        if place is None or arguments is None:
+            return []
+        commands = commands_of(place, arguments, self.tree, self.programs)
+        launches = [launch for command in commands if (launch := self.launch(command)) is not None]
+        return [self._as_said(launch, spec, stage) for launch in launches]
+
+    def _as_said(self, launch: Launch, spec: Spec, stage: SpecStage) -> Launch:
+        """A launch with the family, intent and VeRL base that the spec gives it."""
+        family, kind, intent, version = self._spec_facts(spec, stage)
+        version = version or launch.version
+        return replace(
+            launch,
+            family=family or launch.family,
+            stage=kind or launch.stage,
+            intent=intent or launch.intent,
+            version=version,
+            defaults=defaults_of(version),
         )
 
     def spec_launch(self, spec: Spec, stage: SpecStage) -> Launch:
@@ -269,11 +305,7 @@ class Project:
         overrides = tuple(_spec_override(stage, key, value) for key, value in stage.overrides.items())
         entry = Text((Literal(str(stage.entry), stage.entry.span),), stage.entry.span or stage.id_span)
         command = Command((entry, *(override.word for override in overrides)), stage.span, Surroundings(Text(), {}))
-        family = _said(spec.family)
-        intent = spec.intent(stage)
-        checkout = spec.checkouts.get(str(stage.checkout))
-        base = str(checkout.base) if checkout is not None and checkout.base.decided and checkout.base.given else ""
-        version = self.settings.verl or base or _base_version(family, stage.overrides.get("algorithm.adv_estimator"))
+        family, kind, intent, version = self._spec_facts(spec, stage)
         return Launch(
             command=command,
             program=Program(entry, True, command.argv[1:]),
@@ -282,9 +314,17 @@ class Project:
             defaults=defaults_of(version),
             version=version,
             family=family,
-            stage=_said(stage.kind),
-            intent=_said(intent) or ("exact" if family == "opo" else ""),
+            stage=kind,
+            intent=intent or ("exact" if family == "opo" else ""),
         )
+
+    def _spec_facts(self, spec: Spec, stage: SpecStage) -> tuple[str, str, str, str]:
+        """Family, kind, on-policy intent and VeRL version of a stage, "" for what the spec does not say."""
+        family = _said(spec.family)
+        checkout = spec.checkouts.get(str(stage.checkout))
+        base = _said(checkout.base) if checkout is not None else ""
+        version = self.settings.verl or base or _base_version(family, stage.overrides.get("algorithm.adv_estimator"))
+        return family, _said(stage.kind), _said(spec.intent(stage)), version
 
 
 def _said(value: Value) -> str:
@@ -293,7 +333,7 @@ def _said(value: Value) -> str:
 
 
 def _base_version(family: str, estimator: Value | None) -> str:
-    """The VeRL version a family builds on. `adv_estimator=opo` exists in later versions only, so then it is not known."""
+    """The VeRL version a family builds on; not known with `adv_estimator=opo`, which exists in later ones only."""
     if family not in FAMILIES or (estimator is not None and estimator.equals("opo")):
         return ""
     return FAMILIES[family].verl

@@ -21,9 +21,11 @@ def stages_of_launcher(path: str) -> tuple[tuple[Family, StageKind], ...]:
     """The stages that a launcher of this path may run; several families share some names."""
     found: list[tuple[Family, StageKind]] = []
     for family in FAMILIES.values():
-        for stage in family.stages.values():
-            if any(re.search(rf"(?:^|/){pattern}$", path) for pattern in stage.launchers):
-                found.append((family, stage))
+        found += [
+            (family, stage)
+            for stage in family.stages.values()
+            if any(re.search(rf"(?:^|/){pattern}$", path) for pattern in stage.launchers)
+        ]
     return tuple(found)
 
 

@@ -4,16 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from verlint.languages.bash.syntax import (
-    AndOr, Arith, Assign, Case, CommandSub, Condition, For, FunctionDef, Group, If, Node, Param, Pipeline, ProcessSub, Program, Redirect,
-    Sequence, Simple, Subshell, While,
-)  # fmt: skip
+    AndOr,
+    Arith,
+    Assign,
+    Case,
+    CommandSub,
+    Condition,
+    For,
+    FunctionDef,
+    Group,
+    If,
+    Node,
+    Param,
+    Pipeline,
+    ProcessSub,
+    Program,
+    Redirect,
+    Sequence,
+    Simple,
+    Subshell,
+)
 from verlint.languages.bash.walk import children, literal_word, walk
 from verlint.secret import is_secret_name
 from verlint_rules.credentials.exposure import written_secret
 
-_SILENT = frozenset(["len", "names", "+", ":+"])
+_SILENT = frozenset(["len", "names", "+", ":+", ":"])
+"""Expansions that do not give the value: length, names, "is it set", a few characters of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,36 +68,38 @@ def _visit(node: Node, state: _Tracing) -> Iterator[Printed]:
             for item, _ in node.items:
                 yield from _visit(item, state)
         case AndOr():
-            for number, (_, pipeline) in enumerate(node.items):
-                yield from _visit(pipeline, state) if not number else _maybe([pipeline], state)
+            (_, first), *others = node.items
+            yield from _visit(first, state)
+            yield from _maybe([pipeline for _, pipeline in others], state)
+        case Pipeline(commands=[only]):
+            yield from _visit(only, state)
         case Pipeline():
-            if len(node.commands) == 1:
-                yield from _visit(node.commands[0], state)
-            else:
-                for command in node.commands:
-                    yield from _apart(command, state)
+            for command in node.commands:
+                yield from _apart(command, state)
         case Group():
             yield from _visit(node.body, state)
-        case Subshell():
+        case Subshell() | FunctionDef():
             yield from _apart(node.body, state)
+        case _:
+            yield from _choices(node, state)
+
+
+def _choices(node: Node, state: _Tracing) -> Iterator[Printed]:
+    """Statements that run a part of what they hold, or nothing of it."""
+    match node:
         case If():
-            for number, (test, body) in enumerate(node.arms):
-                yield from _visit(test, state) if not number else _maybe([test], state)
-                yield from _maybe([body], state)
-            yield from _maybe([node.otherwise], state) if node.otherwise is not None else ()
-        case FunctionDef():
-            yield from _apart(node.body, state)
+            (test, body), *others = node.arms
+            yield from _visit(test, state)
+            rest = [each for arm in others for each in arm]
+            yield from _maybe([body, *rest, *([node.otherwise] if node.otherwise is not None else [])], state)
         case Condition():
             yield from _shown(node, [node.test], state)
         case Case():
             yield from _shown(node, [node.word], state)
-            for arm in node.arms:
-                yield from _maybe([arm.body], state)
+            yield from _maybe([arm.body for arm in node.arms], state)
         case For():
             yield from _shown(node, node.words or [], state)
             yield from _maybe([node.body], state)
-        case While():
-            yield from _maybe([node.test, node.body], state)
         case _:
             yield from _maybe(list(children(node)), state)
 
@@ -89,11 +110,14 @@ def _apart(node: Node, state: _Tracing) -> Iterator[Printed]:
 
 
 def _maybe(nodes: Iterable[Node], state: _Tracing) -> Iterator[Printed]:
-    """Under a condition: after it tracing is sure only when nothing was switched."""
+    """Under a condition, each node for itself: after them tracing is sure only when none switched it."""
     before = state.switch
+    changed = False
     for node in nodes:
+        state.switch = before
         yield from _visit(node, state)
-    state.switch = before if state.switch is before else None
+        changed = changed or state.switch is not before
+    state.switch = None if changed else before
 
 
 def _simple(node: Simple, state: _Tracing) -> Iterator[Printed]:
@@ -109,7 +133,7 @@ def _switches(node: Simple) -> bool | None:
     if not words or words[0] != "set":
         return None
     found: bool | None = None
-    for before, word in zip(words, words[1:], strict=False):
+    for before, word in pairwise(words):
         if word[:1] in ("-", "+") and "x" in word[1:] and word[1:].isalpha():
             found = word[0] == "-"
         elif word == "xtrace" and before[:1] in ("-", "+") and before.endswith("o"):

@@ -2,13 +2,13 @@
 
 Whoever can read the file, its history or a copy of it can use the key: to push models, to read private data, to spend
 money. Deleting the line is not enough, because the history of the repository keeps it. The same holds for keys in
-READMEs, specs and notes. Stand-ins such as `YOUR_WANDB_API_KEY`, `<token>` or `xxx` are no secrets, and neither are commit
-hashes and digests.
+READMEs, specs and notes. Stand-ins such as `YOUR_WANDB_API_KEY`, `<token>` or `xxx` are no secrets, and neither are
+commit hashes and digests.
 
 The value is never shown in any output of verlint.
 
-Fix: revoke the key at its provider and make a new one, then take it from the environment:
-`: "${WANDB_API_KEY:?set WANDB_API_KEY}"` in a launcher, `NAME: null` under `credentials` in a spec.
+Fix: revoke the key at its provider and make a new one, then take it from the environment: `: "${WANDB_API_KEY:?set
+WANDB_API_KEY}"` in a launcher, `NAME: null` under `credentials` in a spec.
 """
 
 from __future__ import annotations
@@ -24,8 +24,12 @@ from verlint_rules.credentials.exposure import PROVIDERS
 
 SHOWN = 10
 _PLACES = {
-    Kind.LAUNCHER: "launcher", Kind.SPEC: "spec", Kind.YAML: "file", Kind.MARKDOWN: "document", Kind.PYTHON: "program",
-}  # fmt: skip
+    Kind.LAUNCHER: "launcher",
+    Kind.SPEC: "spec",
+    Kind.YAML: "file",
+    Kind.MARKDOWN: "document",
+    Kind.PYTHON: "program",
+}
 
 
 @rule("VL401", "literal-secret", on=Loaded, severity=ERROR, since="0.1")
@@ -48,7 +52,7 @@ def _finding(file: Loaded, ctx: Context, value: str, secrets: list[Secret]) -> F
         file.source.span(first.start, first.end),
         f"{article} {what} stands in this {_PLACES.get(file.kind, 'file')}",
         value=masked,
-        help="revoke it at its provider (the history keeps it), remove it here, and read the new one from the environment",
+        help="revoke it at its provider (the history keeps it), remove it here, read the new one from the environment",
     )
     for other in secrets[1 : SHOWN + 1]:
         finding = finding.with_related(file.source.span(other.start, other.end), "the same value")

@@ -1,23 +1,24 @@
 """A stand-in is assigned to a credential, so the caller's own key is lost.
 
-`export WANDB_API_KEY='YOUR_WANDB_API_KEY'` looks like a form to fill in, but it runs: a caller who has exported the real key
-gets the stand-in instead, and the login fails after the queue and the model load, or an interactive prompt waits on a
-node that nobody watches. An empty value does the same. With Weights & Biases switched off in the same launcher the lost key
-does no harm yet, which is a warning.
+`export WANDB_API_KEY='YOUR_WANDB_API_KEY'` looks like a form to fill in, but it runs: a caller who has exported the
+real key gets the stand-in instead, and the login fails after the queue and the model load, or an interactive prompt
+waits on a node that nobody watches. An empty value does the same. With Weights & Biases switched off in the same
+launcher the lost key does no harm yet, which is a warning.
 
-Not counted are documents, assignments that keep what is set (`${WANDB_API_KEY:-…}`, or only while it is unset), a start value
-that an option replaces, and dummy keys for servers that ask for none (`OPENAI_API_KEY=EMPTY`).
+Not counted are documents, assignments that keep what is set (`${WANDB_API_KEY:-…}`, or only while it is unset), a
+start value that an option replaces, and dummy keys for servers that ask for none (`OPENAI_API_KEY=EMPTY`).
 
-Fix: delete the assignment and ask for the variable: `: "${WANDB_API_KEY:?set WANDB_API_KEY}"`. While `set -x` is on use a test
-that does not print it: `[ -n "${WANDB_API_KEY:+set}" ] || exit 1`.
+Fix: delete the assignment and ask for the variable: `: "${WANDB_API_KEY:?set WANDB_API_KEY}"`. While `set -x` is on
+use a test that does not print it: `[ -n "${WANDB_API_KEY:+set}" ] || exit 1`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
-from verlint.experiment.places import assignments_in, variants_in
+from verlint.experiment.places import assignments_in, replaceable, variants_in
 from verlint.experiment.spec import Spec
 from verlint.files.kinds import Kind
 from verlint.files.loading import Loaded
@@ -28,24 +29,43 @@ from verlint.rule import ERROR, WARNING, Context, rule
 from verlint.secret import is_placeholder, is_secret_name
 from verlint.source import Span
 from verlint.value import Hole, Text
-from verlint_rules.paths.machine_paths import replaceable
 
 _NO_KEY_NEEDED = frozenset(
-    ["empty", "none", "null", "na", "n/a", "dummy", "local", "fake", "no-key", "nokey", "not-needed", "notneeded", "token-abc123", "sk-no-key-required",
-     "unused", "ollama", "vllm", "sglang"]
-)  # fmt: skip
+    [
+        "empty",
+        "none",
+        "null",
+        "na",
+        "n/a",
+        "dummy",
+        "local",
+        "fake",
+        "no-key",
+        "nokey",
+        "not-needed",
+        "notneeded",
+        "token-abc123",
+        "sk-no-key-required",
+        "unused",
+        "ollama",
+        "vllm",
+        "sglang",
+    ]
+)
 _OFF = {"WANDB_MODE": ("disabled", "offline", "dryrun"), "WANDB_DISABLED": ("true", "1", "True", "TRUE")}
 
 
 @dataclass(frozen=True, slots=True)
 class Overwritten:
-    """A credential that gets a stand-in: `whole` is the statement when it does nothing else, `traced` that `set -x` is on."""
+    """A credential that gets a stand-in: `whole` is the statement when it does nothing else, `traced` that `set -x`
+    is on."""
 
     name: str
     value: str
     span: Span
     whole: Span | None = None
     traced: bool = False
+    in_spec: bool = False
 
 
 @rule("VL402", "placeholder-overwrites-credential", on=Loaded, severity=ERROR, since="0.1", fixable="unsafe")
@@ -67,7 +87,7 @@ def _finding(ctx: Context, places: Sequence[Overwritten], off: str) -> Iterator[
     harmless = off if first.name.startswith("WANDB") else ""
     if harmless and not first.value:
         return
-    what = "the stand-in" if first.value else "an empty value"
+    what = "a stand-in" if first.value else "an empty value"
     message = f"{what} replaces the caller's `{first.name}`"
     if harmless:
         message += f"; harmless only while {harmless} is set here"
@@ -76,7 +96,7 @@ def _finding(ctx: Context, places: Sequence[Overwritten], off: str) -> Iterator[
         message,
         value=f"{first.name} = {first.value or '(empty)'}",
         hops=(),
-        help=f'delete the assignment; to ask for it: : "${{{first.name}:?set {first.name}}}"',
+        help=_help(first, harmless),
         severity=WARNING if harmless else None,
     )
     for other in places[1:]:
@@ -85,6 +105,12 @@ def _finding(ctx: Context, places: Sequence[Overwritten], off: str) -> Iterator[
         edit = Edit(first.whole.in_file(), _demand(first.name, first.traced))
         finding = finding.with_fix(f"ask for {first.name} instead", edit, safety=Safety.UNSAFE)
     yield finding
+
+
+def _help(first: Overwritten, harmless: str) -> str:
+    if first.in_spec:
+        return "delete it: the name under `credentials` says that it is needed at launch"
+    return "delete the assignment" + ("" if harmless else f"; to ask for it: {_demand(first.name, first.traced)}")
 
 
 def _demand(name: str, traced: bool) -> str:
@@ -101,12 +127,15 @@ def _in_launcher(file: Loaded, ctx: Context) -> Iterator[Overwritten]:
     statements = {
         variant.command.argv[1].span.in_file(): variant.command.span
         for variant in variants_in(ctx.project, file.source)
-        if variant.command.name == "export" and len(variant.command.argv) == 2 and variant.command.argv[1].span is not None
+        if variant.command.name == "export"
+        and len(variant.command.argv) == 2
+        and variant.command.argv[1].span is not None
     }
     seen: set[tuple[str, int, int]] = set()
     found: list[Overwritten] = []
     for each in assignments:
-        if _overwrites(each.name, each.value) and not replaceable(each, assignments):
+        common = "_" in each.name or each.exported  # a plain TOKEN is nobody's environment variable
+        if common and _overwrites(each.name, each.value) and not replaceable(each, assignments):
             whole = _statement(each, statements.get(each.span.in_file()))
             found.append(Overwritten(each.name, _known(each.value), each.span, whole, each.around.xtrace))
     for variant in variants_in(ctx.project, file.source):
@@ -134,7 +163,7 @@ def _given_by(command: Command) -> Iterator[Overwritten]:
         if _overwrites(name, value) and value.span is not None:
             yield Overwritten(name, _known(value), value.span)
     words = command.argv
-    for before, word in zip(words, words[1:], strict=False):
+    for before, word in pairwise(words):
         text = word.known or ""
         name, sign, value_text = text.partition("=")
         if before.known in ("-e", "--env") and sign and word.span is not None and _stand_in(name, value_text):
@@ -178,4 +207,4 @@ def _in_spec(spec: Spec, ctx: Context) -> Iterator[Finding]:
             written = values.get(name)
             if written is None or value.data is None or value.span is None or not _stand_in(name, written):
                 continue
-            yield from _finding(ctx, [Overwritten(name, written, value.span)], off)
+            yield from _finding(ctx, [Overwritten(name, written, value.span, in_spec=True)], off)

@@ -1,21 +1,22 @@
 """A credential is put on the command line of a program.
 
-Every user of the node sees the arguments of running programs (`ps`, `/proc`), process accounting and job systems keep them,
-and Ray shows the entry point and runtime environment of a job in its dashboard. `wandb login KEY` also writes the key to a
-file in the home folder of the node. The variable is in the environment already, where only the owner of the process can
-read it, and the programs that need it look there.
+Every user of the node sees the arguments of running programs (`ps`, `/proc`), process accounting and job systems keep
+them, and Ray shows the entry point and runtime environment of a job in its dashboard. `wandb login KEY` also writes
+the key to a file in the home folder of the node. The variable is in the environment already, where only the owner of
+the process can read it, and the programs that need it look there.
 
-In a document this is a warning. Builtins (`echo`, `[`) start no program and are not counted, nor are here-strings and what
-only tests the variable: `${KEY:+set}`, `${#KEY}`.
+In a document this is a warning. Builtins (`echo`, `[`) start no program and are not counted, nor are here-strings and
+what only tests the variable: `${KEY:+set}`, `${#KEY}`.
 
-Fix: pass the name, not the value. `wandb`, `hf` and `huggingface-cli` read `WANDB_API_KEY` and `HF_TOKEN` by themselves: delete the
-login or the option. `docker run -e HF_TOKEN` passes a variable on by name, `curl -H @FILE` reads a header from a file, git takes
-tokens from a credential helper.
+Fix: pass the name, not the value. `wandb`, `hf` and `huggingface-cli` read `WANDB_API_KEY` and `HF_TOKEN` by
+themselves: delete the login or the option. `docker run -e HF_TOKEN` passes a variable on by name, `curl -H @FILE`
+reads a header from a file, git takes tokens from a credential helper.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from verlint.files.kinds import Kind
 from verlint.finding import Edit, Finding, Safety
@@ -48,7 +49,7 @@ def check(command: Command, ctx: Context) -> Iterator[Finding]:
     inner = command.argv[len(command.argv) - len(unwrap(command.argv).argv) :] if name == "env" else command.argv
     program = program_name(inner[0]) if inner else ""
     reported: set[str] = set()
-    for before, word in zip(inner, inner[1:], strict=False):
+    for before, word in pairwise(inner):
         for each in _exposed(before, word, program):
             if each.name not in reported:
                 reported.add(each.name)

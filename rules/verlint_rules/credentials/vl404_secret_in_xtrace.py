@@ -1,9 +1,9 @@
 """A credential is expanded while `set -x` is on, so its value is printed into the log.
 
-With `set -x` bash prints every command after expansion: arguments, assignments and tests. Logs of jobs are kept, shared and
-pasted into issues, and a key in them is a key given away. `[ -z "$WANDB_API_KEY" ]`, `export HF_TOKEN=$TOKEN` and
-`: "${WANDB_API_KEY:?}"` print it just as `wandb login "$WANDB_API_KEY"` does. What does not print it: `${WANDB_API_KEY:+set}`,
-`${#WANDB_API_KEY}`, here-strings, redirections.
+With `set -x` bash prints every command after expansion: arguments, assignments and tests. Logs of jobs are kept,
+shared and pasted into issues, and a key in them is a key given away. `[ -z "$WANDB_API_KEY" ]`, `export
+HF_TOKEN=$TOKEN` and `: "${WANDB_API_KEY:?}"` print it just as `wandb login "$WANDB_API_KEY"` does. What does not
+print it: `${WANDB_API_KEY:+set}`, `${#WANDB_API_KEY}`, here-strings, redirections.
 
 Not counted are tracing that is switched on only under a condition, and assignments of stand-ins.
 
@@ -16,10 +16,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from verlint.experiment.places import assignments_in, variants_in
+from verlint.experiment.places import assignments_in, variants_in, within
 from verlint.experiment.project import Project
 from verlint.experiment.script import Script
 from verlint.finding import Edit, Finding, Safety
+from verlint.languages.bash.command import Surroundings
 from verlint.rule import ERROR, Context, rule
 from verlint.source import Span
 from verlint_rules.credentials.exposure import exposed
@@ -30,20 +31,24 @@ SHOWN = 10
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A place that prints a credential: its statement, and where tracing was switched on (None: by the caller)."""
+    """A place that prints a credential: its statement, what switched tracing on, and whether the text itself did."""
 
     name: str
     span: Span
     statement: Span
     switch: Span | None
+    own: bool = False
 
 
 @rule("VL404", "secret-in-xtrace", on=Script, severity=ERROR, since="0.1", fixable="unsafe")
 def check(script: Script, ctx: Context) -> Iterator[Finding]:
     by_name: dict[str, dict[int, Shown]] = {}
-    for each in (*_static(script), *_replayed(script, ctx.project)):
-        places = by_name.setdefault(each.name, {})
-        places.setdefault(each.statement.in_file().start, each)
+    found = list(_static(script))
+    for each in _replayed(script, ctx.project):
+        if not any(within(each.statement, other.statement) for other in found):
+            found.append(each)
+    for each in found:
+        by_name.setdefault(each.name, {}).setdefault(each.statement.in_file().start, each)
     for name, places in by_name.items():
         yield _finding(ctx, name, [places[place] for place in sorted(places)])
 
@@ -53,7 +58,7 @@ def _static(script: Script) -> Iterator[Shown]:
         for each in printed(source.text, program):
             statement = source.span(each.statement.start, each.statement.end)
             switch = source.span(each.switch.start, each.switch.end)
-            yield Shown(each.name, source.span(each.node.start, each.node.end), statement, switch)
+            yield Shown(each.name, source.span(each.node.start, each.node.end), statement, switch, own=True)
 
 
 def _replayed(script: Script, project: Project) -> Iterator[Shown]:
@@ -64,11 +69,15 @@ def _replayed(script: Script, project: Project) -> Iterator[Shown]:
         command = variant.command
         for word in command.argv if command.around.xtrace else ():
             for each in exposed(word):
-                yield Shown(each.name, word.span or command.span, command.span, None)
+                yield Shown(each.name, word.span or command.span, command.span, _caller(command.around))
     for assignment in assignments_in(project, script.source):
         if assignment.around.xtrace and assignment.value is not None:
             for each in exposed(assignment.value):
-                yield Shown(each.name, assignment.span, assignment.span, None)
+                yield Shown(each.name, assignment.span, assignment.span, _caller(assignment.around))
+
+
+def _caller(around: Surroundings) -> Span | None:
+    return around.stack[-1].span if around.stack else None
 
 
 def _finding(ctx: Context, name: str, places: Sequence[Shown]) -> Finding:
@@ -78,13 +87,11 @@ def _finding(ctx: Context, name: str, places: Sequence[Shown]) -> Finding:
         f"`set -x` prints the value of {name} into the log",
         help="switch tracing off around this line: { set +x; } 2>/dev/null",
     )
-    switch = next((each.switch for each in places if each.switch is not None), None)
-    if first.switch is not None:
-        finding = finding.with_related(switch, "tracing is on from here")
+    finding = finding.with_related(first.switch, "tracing is on from here" if first.own else "started from here")
     for other in places[1 : SHOWN + 1]:
         finding = finding.with_related(other.span, "printed here too")
     edits = [edit for each in places if (edit := _untraced(each.statement)) is not None]
-    if len(edits) == len(places):
+    if len(edits) == len(places) and all(each.own for each in places):
         finding = finding.with_fix("switch tracing off around it", *edits, safety=Safety.UNSAFE)
     return finding
 

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 from verlint.experiment.launch import LAUNCHERS
-from verlint.experiment.places import assignments_in, within
+from verlint.experiment.places import assignments_in, replaceable, within
 from verlint.experiment.project import Project
 from verlint.experiment.stage import called_file
 from verlint.languages.bash.command import Assignment, Command
 from verlint.languages.bash.pieces import MARK, flat
 from verlint.languages.bash.wrappers import program_name, unwrap
 from verlint.source import Source, Span
-from verlint.value import Hole, Literal, Text
+from verlint.value import Literal, Text
 
 _START = re.compile(r"(?:(?<=[\s'\"=,\[({;])|^)/[\w.-]")
 _END = re.compile(rf"[\s'\"=,\])}};{MARK}]")
@@ -28,17 +28,50 @@ _SHARED = frozenset(["tmp", "root", "workspace"])
 """Folders of which the first part is the root: what stands below them is no machine's or user's name."""
 
 LOCATIONS = frozenset(
-    ["HF_HOME", "HF_DATASETS_CACHE", "HF_HUB_CACHE", "HF_MODULES_CACHE", "HUGGINGFACE_HUB_CACHE", "TRANSFORMERS_CACHE", "MODELSCOPE_CACHE",
-     "TORCH_HOME", "XDG_CACHE_HOME", "TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR", "TORCH_EXTENSIONS_DIR", "VLLM_CACHE_ROOT",
-     "FLASHINFER_WORKSPACE_BASE", "RAY_TMPDIR", "RAY_TEMP_DIR", "WANDB_DIR", "WANDB_CACHE_DIR", "WANDB_DATA_DIR", "WANDB_ARTIFACT_DIR",
-     "TENSORBOARD_DIR", "SWANLAB_LOG_DIR", "MLFLOW_TRACKING_DIR", "VERL_FILE_LOGGER_ROOT", "VERL_FILE_LOGGER_PATH", "NLTK_DATA"]
-)  # fmt: skip
+    [
+        "HF_HOME",
+        "HF_DATASETS_CACHE",
+        "HF_HUB_CACHE",
+        "HF_MODULES_CACHE",
+        "HUGGINGFACE_HUB_CACHE",
+        "TRANSFORMERS_CACHE",
+        "MODELSCOPE_CACHE",
+        "TORCH_HOME",
+        "XDG_CACHE_HOME",
+        "TRITON_CACHE_DIR",
+        "TORCHINDUCTOR_CACHE_DIR",
+        "TORCH_EXTENSIONS_DIR",
+        "VLLM_CACHE_ROOT",
+        "FLASHINFER_WORKSPACE_BASE",
+        "RAY_TMPDIR",
+        "RAY_TEMP_DIR",
+        "WANDB_DIR",
+        "WANDB_CACHE_DIR",
+        "WANDB_DATA_DIR",
+        "WANDB_ARTIFACT_DIR",
+        "TENSORBOARD_DIR",
+        "SWANLAB_LOG_DIR",
+        "MLFLOW_TRACKING_DIR",
+        "VERL_FILE_LOGGER_ROOT",
+        "VERL_FILE_LOGGER_PATH",
+        "NLTK_DATA",
+    ]
+)
 """Environment variables that programs of a run read as locations. Sources: the documentation of each program."""
 
 _SCRATCH = frozenset(
-    ["TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR", "TORCH_EXTENSIONS_DIR", "VLLM_CACHE_ROOT", "FLASHINFER_WORKSPACE_BASE", "RAY_TMPDIR",
-     "RAY_TEMP_DIR", "--temp-dir", "_temp_dir"]
-)  # fmt: skip
+    [
+        "TRITON_CACHE_DIR",
+        "TORCHINDUCTOR_CACHE_DIR",
+        "TORCH_EXTENSIONS_DIR",
+        "VLLM_CACHE_ROOT",
+        "FLASHINFER_WORKSPACE_BASE",
+        "RAY_TMPDIR",
+        "RAY_TEMP_DIR",
+        "--temp-dir",
+        "_temp_dir",
+    ]
+)
 """Locations that are best kept on the node itself: `/tmp` is right for them."""
 
 _PATH_WORD = re.compile(
@@ -50,14 +83,27 @@ _NO_DATA = re.compile(
     r"|trace|profile\w*|socket|prefix|python|nsys|prompt)(?:$|[-_.])|working"
 )
 _TOOLS = frozenset(
-    ["hf", "huggingface-cli", "modelscope", "vllm", "sglang", "lm_eval", "lm-eval", "lighteval", "ray", "tensorboard", "megatron"]
+    [
+        "hf",
+        "huggingface-cli",
+        "modelscope",
+        "vllm",
+        "sglang",
+        "lm_eval",
+        "lm-eval",
+        "lighteval",
+        "ray",
+        "tensorboard",
+        "megatron",
+    ]
 )
 _CALLED = re.compile(r"(?:python|pypy)[\d.]*")
 
 
 @dataclass(frozen=True, slots=True)
 class MachinePath:
-    """A path of one machine: the piece that holds its beginning (`span`: the path as written), and the path as far as it is known.
+    """A path of one machine: the piece that holds its beginning (`span`: the path as written), and the path as far
+    as it is known.
 
     `ends` says that the path is known to its end.
     """
@@ -125,7 +171,8 @@ def in_test_folder(path: str) -> bool:
 
 
 def uses_in(command: Command, project: Project) -> Iterator[Use]:
-    """The paths of one machine that a command is given as locations of data, models, checkpoints, results or caches."""
+    """The paths of one machine that a command is given as locations of data, models, checkpoints, results or
+    caches."""
     for name, value in command.prefix.items():
         yield from _uses(name, value, name in LOCATIONS)
     unwrapped = unwrap(command.argv)
@@ -136,7 +183,9 @@ def uses_in(command: Command, project: Project) -> Iterator[Use]:
     launch = project.launch(command)
     if launch is not None:
         for override in launch.overrides:
-            yield from _uses(override.key, override.value_text, bool(override.key) and not _NO_DATA.search(override.key))
+            yield from _uses(
+                override.key, override.value_text, bool(override.key) and not _NO_DATA.search(override.key)
+            )
         yield from _argument_uses(launch.options)
         return
     argv = unwrapped.argv
@@ -198,9 +247,41 @@ _NO_ROOT = re.compile(
     re.IGNORECASE,
 )
 _INCIDENTAL = frozenset(
-    ["echo", "printf", "mkdir", "rm", "touch", "tee", "ls", "cat", "chmod", "find", "du", "test", "[", "tail", "head", "grep", "wc", "stat",
-     "export", "declare", "typeset", "readonly", "set", "exit", "eval", "sleep", "dirname", "basename", "realpath", "sed", "awk", "sort"]
-)  # fmt: skip
+    [
+        "echo",
+        "printf",
+        "mkdir",
+        "rm",
+        "touch",
+        "tee",
+        "ls",
+        "cat",
+        "chmod",
+        "find",
+        "du",
+        "test",
+        "[",
+        "tail",
+        "head",
+        "grep",
+        "wc",
+        "stat",
+        "export",
+        "declare",
+        "typeset",
+        "readonly",
+        "set",
+        "exit",
+        "eval",
+        "sleep",
+        "dirname",
+        "basename",
+        "realpath",
+        "sed",
+        "awk",
+        "sort",
+    ]
+)
 
 
 class Uses:
@@ -259,7 +340,9 @@ def free_uses(project: Project, source: Source) -> list[Use]:
     taken = [root.assignment.value_span for root in fixed_roots(project, source)]
     taken += [each.value_span for each in assignments if replaceable(each, assignments)]
     found = uses_of(project).written_in(source)
-    return [use for use in found if use.path.span is not None and not any(within(use.path.span, span) for span in taken)]
+    return [
+        use for use in found if use.path.span is not None and not any(within(use.path.span, span) for span in taken)
+    ]
 
 
 def fixed_roots(project: Project, source: Source) -> list[FixedRoot]:
@@ -276,26 +359,18 @@ def fixed_roots(project: Project, source: Source) -> list[FixedRoot]:
     return [found[place] for place in sorted(found)]
 
 
-def replaceable(assignment: Assignment, assignments: Sequence[Assignment]) -> bool:
-    """Whether the caller has a say in the variable: it is set only when unset, or an option or argument may set it."""
-    name = re.compile(rf"\b{re.escape(assignment.name)}\b")
-    if any(name.search(guard.text) for guard in assignment.around.guards):
-        return True
-    for other in assignments:
-        if other.name == assignment.name and other.value is not None and other.value.parts:
-            first = other.value.parts[0]
-            if isinstance(first, Hole) or first.overridable:
-                return True
-    return False
-
-
 def _whole_path(assignment: Assignment) -> MachinePath | None:
     """The path that an assignment writes out from its first to its last character."""
     value = assignment.value
     if value is None or value.known is None or _in_function(assignment):
         return None
     for part in value.parts:
-        if not isinstance(part, Literal) or part.overridable or part.span is None or not within(part.span, assignment.value_span):
+        if (
+            not isinstance(part, Literal)
+            or part.overridable
+            or part.span is None
+            or not within(part.span, assignment.value_span)
+        ):
             return None
     paths = list(machine_paths(value))
     return paths[0] if len(paths) == 1 and paths[0].text == value.known else None

@@ -1,15 +1,15 @@
 """A location of data, models, checkpoints or caches is written as a path of one machine.
 
-The launcher works where that folder exists, and nowhere else: on another cluster, for another user or in another image
-it stops at the first file, or fills a disk that nobody meant. `/tmp` is worse than it looks: it is local to each node
-and to each container, so a checkpoint saved there is not found by the next stage on another node, and it is gone after
-a restart. All places of a file that share a root are one finding.
+The launcher works where that folder exists, and nowhere else: on another cluster, for another user or in another
+image it stops at the first file, or fills a disk that nobody meant. `/tmp` is worse than it looks: it is local to
+each node and to each container, so a checkpoint saved there is not found by the next stage on another node, and it is
+gone after a restart. All places of a file that share a root are one finding.
 
 Counted are values of configuration keys, options of tools and launchers, variables that programs read as locations
 (`HF_HOME`, `WANDB_DIR`), and the arguments of stages in a spec. Not counted are system folders, mounts of containers,
-scratch caches below `/tmp` (`TRITON_CACHE_DIR`, `RAY_TMPDIR`), stand-ins such as `/path/to/model`, examples in documents,
-files of tests, and everything that the caller can replace: `${ROOT:-/tmp/x}`, the default of an option. A root that is
-assigned to a variable is VL102.
+scratch caches below `/tmp` (`TRITON_CACHE_DIR`, `RAY_TMPDIR`), stand-ins such as `/path/to/model`, examples in
+documents, files of tests, and everything that the caller can replace: `${ROOT:-/tmp/x}`, the default of an option. A
+root that is assigned to a variable is VL102.
 
 Fix: take the root from the environment or from an option, and build the paths on it:
 `DATA_ROOT="${DATA_ROOT:-/tmp}"`, then `data.train_files="${DATA_ROOT}/train.parquet"`. The unsafe fix writes
@@ -20,10 +20,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from verlint.experiment.project import Project
 from verlint.experiment.spec import Spec, SpecStage
 from verlint.files.kinds import Kind
 from verlint.files.loading import Loaded
 from verlint.finding import Edit, Finding, Safety
+from verlint.languages.bash.syntax import Lit
+from verlint.languages.bash.walk import walk
 from verlint.rule import WARNING, Context, rule
 from verlint.source import Span
 from verlint.value import Value
@@ -39,7 +42,12 @@ def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
     if file.kind is Kind.LAUNCHER:
         uses = free_uses(ctx.project, file.source)
     elif file.kind is Kind.SPEC:
-        uses = [use for spec in ctx.project.specs if spec.source is file.source and spec.spec for use in _spec_uses(spec.spec)]
+        uses = [
+            use
+            for spec in ctx.project.specs
+            if spec.source is file.source and spec.spec
+            for use in _spec_uses(spec.spec)
+        ]
     else:
         return
     by_root: dict[str, list[Use]] = {}
@@ -58,7 +66,7 @@ def _finding(ctx: Context, root: str, uses: Sequence[Use], kind: Kind) -> Findin
     finding = ctx.fail(first.path.span, message, value=f"{first.label} = {first.shown}", help=_help(root, uses, kind))
     for use in uses[1 : SHOWN + 1]:
         finding = finding.with_related(use.path.span, use.label)
-    edits = [edit for use in uses if (edit := _edit(root, use)) is not None] if kind is Kind.LAUNCHER else []
+    edits = [edit for use in uses if (edit := _edit(ctx, root, use)) is not None] if kind is Kind.LAUNCHER else []
     if len(edits) == len(uses):
         finding = finding.with_fix(f"let the environment replace {root}", *edits, safety=Safety.UNSAFE)
     return finding
@@ -80,35 +88,44 @@ def _variable(label: str) -> str:
         return label
     words = label.lower()
     for sign, name in (
-        ("default_local_dir", "CKPT_ROOT"), ("ckpt", "CKPT_ROOT"), ("checkpoint", "CKPT_ROOT"), ("resume", "CKPT_ROOT"),
-        ("model", "MODEL_ROOT"), ("tokenizer", "MODEL_ROOT"), ("data", "DATA_ROOT"), ("files", "DATA_ROOT"), ("result", "RESULT_ROOT"),
-        ("out", "RESULT_ROOT"), ("save", "RESULT_ROOT"),
-    ):  # fmt: skip
+        ("default_local_dir", "CKPT_ROOT"),
+        ("ckpt", "CKPT_ROOT"),
+        ("checkpoint", "CKPT_ROOT"),
+        ("resume", "CKPT_ROOT"),
+        ("model", "MODEL_ROOT"),
+        ("tokenizer", "MODEL_ROOT"),
+        ("data", "DATA_ROOT"),
+        ("files", "DATA_ROOT"),
+        ("result", "RESULT_ROOT"),
+        ("out", "RESULT_ROOT"),
+        ("save", "RESULT_ROOT"),
+    ):
         if sign in words:
             return name
     return "DATA_ROOT"
 
 
-def _edit(root: str, use: Use) -> Edit | None:
+def _edit(ctx: Context, root: str, use: Use) -> Edit | None:
     """Replace the root at one place, where the shell expands what is written there."""
     span = use.path.span
-    assert span is not None
-    span = span.in_file()
-    if not span.text.startswith(root) or (use.path.piece.quoted and not _in_double_quotes(span)):
+    if span is None or span.source.parent is not None or not span.text.startswith(root):
+        return None
+    if use.path.piece.quoted and _quote(ctx.project, span) != '"':
         return None
     whole = use.label in LOCATIONS and use.path.ends and span.text == use.path.text
     end = span.end if whole else span.start + len(root)
     return Edit(Span(span.source, span.start, end), f"${{{_variable(use.label)}:-{use.path.text if whole else root}}}")
 
 
-def _in_double_quotes(span: Span) -> bool:
-    """Whether what is written at a quoted place stands in double quotes and not in single ones."""
-    line_start = span.source.text.rfind("\n", 0, span.start) + 1
-    quote = ""
-    for sign in span.source.text[line_start : span.start]:
-        if sign in "'\"" and quote in ("", sign):
-            quote = "" if quote else sign
-    return quote == '"'
+def _quote(project: Project, span: Span) -> str:
+    """How the characters at a place of a launcher are quoted: `'`, `"` or not at all."""
+    program = project.programs.get(id(span.source))
+    for group in program.groups if program is not None else ():
+        if group.start <= span.start < group.end:
+            for node in walk(group):
+                if isinstance(node, Lit) and node.start <= span.start < node.end:
+                    return node.quote
+    return ""
 
 
 # ---- specs

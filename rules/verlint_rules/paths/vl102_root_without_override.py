@@ -1,12 +1,12 @@
-"""A root is assigned a literal path, so the caller cannot choose where data, models or checkpoints live.
+"""A root is assigned a literal path, so the caller cannot choose where artifacts live.
 
 Everything below the root is built on this one line, and a caller who exports the variable loses: the assignment
 replaces what was exported. Whoever runs the launcher elsewhere has to edit it, and the edit then travels with every
 commit.
 
 Not counted are assignments that keep what the caller gives: `${ROOT:-/data/x}`, a variable that an option or argument
-may set, an assignment that is made only while the variable is unset. Relative paths, paths below `$HOME`, system folders,
-tool chains (`CUDA_HOME`), log and scratch folders and variables of functions are not counted either.
+may set, an assignment that is made only while the variable is unset. Relative paths, paths below `$HOME`, system
+folders, tool chains (`CUDA_HOME`), log and scratch folders and variables of functions are not counted either.
 
 Fix: `ROOT="${ROOT:-/data/x}"` keeps the path as the default and lets the caller choose; `: "${ROOT:?}"` asks for it.
 """

@@ -21,9 +21,29 @@ _PLAIN = re.compile(r"[\"']?[+~]{0,2}([A-Za-z_][\w./@:-]*)=")
 _CALLER = re.compile(r"[\"']?\$(?:@|\*|\{@(?::\d+)?\}|\{\*\})[\"']?")
 _MODULE = re.compile(r"(?:^|\s)-m\s+(?:\\\n\s*)?([\w.]+)")
 _FILE = re.compile(r"(?:^|[\s/])([\w-]+\.(?:py|sh|sbatch|bash))(?=$|[\s\"'])")
-_LAUNCH = re.compile(r"\bmain_\w+|\b(?:verl|recipe)\.\w|-m\s+[\w.]+|\.py\b|\b(?:torchrun|accelerate|deepspeed)\b|\bray\s+job\s+submit\b")
+_LAUNCH = re.compile(
+    r"\bmain_\w+|\b(?:verl|recipe)\.\w|-m\s+[\w.]+|\.py\b|\b(?:torchrun|accelerate|deepspeed)\b|\bray\s+job\s+submit\b"
+)
 _CALLS = re.compile(r"(?:^|[\s/])(?:bash|sh|python[\d.]*|torchrun|srun|sbatch)\s|\.sh\b")
-_USES_BLANK = frozenset(["cut", "tr", "awk", "gawk", "sort", "paste", "join", "column", "read", "echo", "printf", "sed", "grep", "xargs", "IFS"])
+_USES_BLANK = frozenset(
+    [
+        "cut",
+        "tr",
+        "awk",
+        "gawk",
+        "sort",
+        "paste",
+        "join",
+        "column",
+        "read",
+        "echo",
+        "printf",
+        "sed",
+        "grep",
+        "xargs",
+        "IFS",
+    ]
+)
 
 
 class Cause(Enum):
@@ -159,7 +179,9 @@ def _inner(node: syntax.Node) -> list[syntax.Sequence]:
             if isinstance(command, syntax.FunctionDef):
                 command = command.body
             if isinstance(command, syntax.If):
-                out += [body for arm in command.arms for body in arm] + ([command.otherwise] if command.otherwise else [])
+                out += [body for arm in command.arms for body in arm] + (
+                    [command.otherwise] if command.otherwise else []
+                )
             elif isinstance(command, (syntax.For, syntax.ForArith, syntax.Subshell, syntax.Group)):
                 out.append(command.body)
             elif isinstance(command, syntax.While):
@@ -190,7 +212,14 @@ def _cuts_of_body(text: Source, body: Sequence[syntax.AndOr]) -> Iterator[Cut]:
             if cut is not None:
                 chain = _chain(text, head, following)
                 taken = len(chain) + 1
-                yield Cut(cut.cause, cut.span, text, None, (head, *chain), _later(text, [head, *chain], following[len(chain) :]))
+                yield Cut(
+                    cut.cause,
+                    cut.span,
+                    text,
+                    None,
+                    (head, *chain),
+                    _later(text, [head, *chain], following[len(chain) :]),
+                )
             elif not _is_lost(text, head, None) and (found := _cut(text, head, following)) is not None:
                 taken = len(found.lost) + 1
                 yield found
@@ -255,7 +284,12 @@ def _escaped_end(text: Source, word: Word, rest: str) -> tuple[Cause, Span] | No
             return Cause.COMMENT, text.span(part.start, part.start + 1)
         return (Cause.BLANK, text.span(part.start, part.start + 1)) if not rest.strip(BLANKS) else None
     first = word.parts[0] if word.parts else None
-    if isinstance(first, Lit) and first.quote == "\\" and re.fullmatch(r"[\w\\]+", written(text, word)[1:]) and not rest.strip():
+    if (
+        isinstance(first, Lit)
+        and first.quote == "\\"
+        and re.fullmatch(r"[\w\\]+", written(text, word)[1:])
+        and not rest.strip()
+    ):
         return Cause.TEXT, text.span(word.start, word.start + 1)
     return None
 
@@ -381,7 +415,9 @@ def _is_caller(text: Source, command: Simple) -> bool:
 
 
 def _is_blank_word(word: Word) -> bool:
-    return bool(word.parts) and all(isinstance(part, Lit) and part.quote == "\\" and part.text in BLANKS for part in word.parts)
+    return bool(word.parts) and all(
+        isinstance(part, Lit) and part.quote == "\\" and part.text in BLANKS for part in word.parts
+    )
 
 
 def _deeper(text: Source, command: Simple, head: Simple) -> bool:

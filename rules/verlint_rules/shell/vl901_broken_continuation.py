@@ -6,7 +6,7 @@ or an empty line between continued lines ends the command too, and so does a lin
 command has then been started already, with the defaults of the lost keys; bash goes on to run the remaining lines as
 commands (`trainer.nnodes=1: command not found`) and the script may still exit with 0. `bash -n` has nothing to say.
 
-An environment prefix that is cut off its command (`A=1 \ # note`) never reaches it. In an array literal lines need no
+Lines whose first line is commented out run as commands in the same way. An environment prefix that is cut off its command (`A=1 \ # note`) never reaches it. In an array literal lines need no
 backslash, and each `\ ` is one more element. With Windows line ends no backslash continues anything.
 
 Comment lines and missing backslashes at the end of a command, where nothing follows that belongs to it, are no faults,
@@ -84,9 +84,8 @@ def _finding(cut: Cut, ctx: Context, *, document: bool) -> Finding:
     finding = ctx.fail(cut.span, _message(cut), value=value, help=_HELP[cut.cause], severity=severity)
     if cut.starts is not None:
         finding = finding.with_related(_head_line(cut.text, cut.starts.start), "runs without them")
-    elif cut.lost:
-        label = "the first line that is lost" if cut.command is not None else "all of these run as commands"
-        finding = finding.with_related(_head_line(cut.text, cut.lost[0].start), label)
+    elif cut.lost and cut.command is not None:
+        finding = finding.with_related(_head_line(cut.text, cut.lost[0].start), "the first line that is lost")
     for later in cut.later:
         finding = finding.with_related(later.span, f"would end the command again: {later.cause.value}")
     return _with_fix(finding, cut)
@@ -127,7 +126,9 @@ def _listed(names: tuple[str, ...]) -> str:
 
 def _behind(cut: Cut) -> str:
     """What stands behind the backslash on its line."""
-    return _line_of(cut.text, cut.span.start).text[cut.span.start - _line_of(cut.text, cut.span.start).start + 1 :].strip()
+    return (
+        _line_of(cut.text, cut.span.start).text[cut.span.start - _line_of(cut.text, cut.span.start).start + 1 :].strip()
+    )
 
 
 def _windows(text: Source, offset: int, ctx: Context) -> Finding:

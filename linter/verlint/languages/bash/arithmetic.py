@@ -25,7 +25,7 @@ _LEVELS = (
 _ASSIGNING = ("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=")
 
 
-class ArithmeticError_(Exception):
+class ArithmeticFault(Exception):
     """Bash rejects the expression when it gets there."""
 
 
@@ -50,7 +50,7 @@ def wrap(value: int) -> int:
 
 
 def evaluate(text: str, variables: Variables, depth: int = 0) -> int:
-    """The value of an expression; "" is 0. Raises ArithmeticError_ and UnknownNumber."""
+    """The value of an expression; "" is 0. Raises ArithmeticFault and UnknownNumber."""
     return _Evaluator(text, variables, depth).run()
 
 
@@ -67,7 +67,7 @@ class _Evaluator:
         while at < len(stripped):
             match = _TOKEN.match(stripped, at)
             if match is None:
-                raise ArithmeticError_(f"cannot be read as arithmetic: {text.strip()}")
+                raise ArithmeticFault(f"cannot be read as arithmetic: {text.strip()}")
             kind = match.lastindex or 0
             self.tokens.append((kind, match.group(kind)))
             at = match.end()
@@ -77,7 +77,7 @@ class _Evaluator:
             return 0
         value = self._comma()
         if self.at < len(self.tokens):
-            raise ArithmeticError_(f"unexpected {self.tokens[self.at][1]} in {self.text.strip()}")
+            raise ArithmeticFault(f"unexpected {self.tokens[self.at][1]} in {self.text.strip()}")
         return value
 
     def _peek(self) -> tuple[int, str]:
@@ -105,7 +105,7 @@ class _Evaluator:
             return name, None
         index = self._comma()
         if not self._take("]"):
-            raise ArithmeticError_("missing ]")
+            raise ArithmeticFault("missing ]")
         return name, str(index)
 
     def _get(self, name: str, index: str | None) -> int:
@@ -115,7 +115,7 @@ class _Evaluator:
         if not text:
             return 0
         if self.depth > 20:
-            raise ArithmeticError_("expression recursion level exceeded")
+            raise ArithmeticFault("expression recursion level exceeded")
         return evaluate(text, self.variables, self.depth + 1)
 
     def _set(self, name: str, index: str | None, value: int) -> int:
@@ -142,7 +142,7 @@ class _Evaluator:
             return test
         first = self._skipped(not test, self._assignment)
         if not self._take(":"):
-            raise ArithmeticError_("missing : of ?")
+            raise ArithmeticFault("missing : of ?")
         second = self._skipped(bool(test), self._assignment)
         return first if test else second
 
@@ -171,7 +171,7 @@ class _Evaluator:
             if right == 0:
                 if self.skipping:
                     return 0
-                raise ArithmeticError_("division by 0")
+                raise ArithmeticFault("division by 0")
             quotient = abs(left) // abs(right)
             quotient = quotient if (left < 0) == (right < 0) else -quotient
             return wrap(quotient if op == "/" else left - quotient * right)
@@ -183,7 +183,7 @@ class _Evaluator:
             return left
         right = self._power()
         if right < 0 and not self.skipping:
-            raise ArithmeticError_("exponent less than 0")
+            raise ArithmeticFault("exponent less than 0")
         return wrap(pow(left, right, 1 << 64)) if right >= 0 else 0
 
     def _unary(self) -> int:
@@ -191,8 +191,7 @@ class _Evaluator:
         if op in ("++", "--"):
             target = self._name()
             if target is None:
-                value = self._unary()
-                return value
+                return self._unary()
             return self._set(*target, wrap(self._get(*target) + (1 if op == "++" else -1)))
         if op:
             value = self._unary()
@@ -203,7 +202,7 @@ class _Evaluator:
         if self._take("("):
             value = self._comma()
             if not self._take(")"):
-                raise ArithmeticError_("missing )")
+                raise ArithmeticFault("missing )")
             return value
         kind, text = self._peek()
         if kind == 1:
@@ -211,7 +210,7 @@ class _Evaluator:
             return wrap(_number(text))
         target = self._name()
         if target is None:
-            raise ArithmeticError_(f"an operand is missing in {self.text.strip()}")
+            raise ArithmeticFault(f"an operand is missing in {self.text.strip()}")
         op = self._take("++", "--")
         value = self._get(*target)
         if op:
@@ -228,7 +227,7 @@ def _number(text: str) -> int:
             return int(text, 16)
         return int(text, 8 if len(text) > 1 and text[0] == "0" else 10)
     except ValueError:
-        raise ArithmeticError_(f"{text} is not a number bash can read") from None
+        raise ArithmeticFault(f"{text} is not a number bash can read") from None
 
 
 _OPERATIONS: dict[str, Callable[[int, int], int]] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import pairwise
 from typing import TypeAlias
 
 from verlint.languages.bash.syntax import Lit, Part
@@ -87,7 +88,7 @@ def _matching(items: list[Item], at: int) -> tuple[int | None, list[int]]:
 def _choices(items: list[Item], at: int, close: int, commas: list[int]) -> list[list[Item]]:
     bounds = [at, *commas, close]
     out: list[list[Item]] = []
-    for low, high in zip(bounds, bounds[1:], strict=False):
+    for low, high in pairwise(bounds):
         out.extend(_expand(items[low + 1 : high]))
     return out
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
 
 from verlint.languages.bash.command import Guard
@@ -317,8 +316,3 @@ def _usually_unset(hole: Hole) -> bool:
 
 def _counts_arguments(left: Parts, right: Parts) -> bool:
     return any(isinstance(part, Hole) and part.name == "$#" for part in (*left, *right))
-
-
-def base_name(path: str) -> str:
-    """Last component of a path."""
-    return posixpath.basename(path.rstrip("/")) or path

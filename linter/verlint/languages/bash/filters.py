@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from verlint.languages.bash.escapes import unescape
 from verlint.languages.bash.pieces import EMPTY, MARK, Parts, cut, flat, has_hole, join, known, plain
-from verlint.languages.bash.words import unescape
-from verlint.value import Hole
 
 if TYPE_CHECKING:
     from verlint.languages.bash.builtins import Builtins
@@ -203,8 +202,3 @@ def run_filter(shell: Builtins, name: str, arguments: list[Parts], stdin: Parts 
     """Output and status of a small program, or None."""
     program = FILTERS.get(name)
     return None if program is None else program(shell, arguments, stdin)
-
-
-def holes_of(parts: Parts) -> list[Hole]:
-    """The unknowns of a string."""
-    return [part for part in parts if isinstance(part, Hole)]

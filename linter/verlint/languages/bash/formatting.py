@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from verlint.languages.bash.escapes import unescape
 from verlint.languages.bash.pieces import MARK, Parts, flat, has_hole, plain
 from verlint.languages.bash.syntax import Simple
-from verlint.languages.bash.words import unescape
 from verlint.value import Hole, Literal
 
 if TYPE_CHECKING:

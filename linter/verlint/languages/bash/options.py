@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verlint.languages.bash.pieces import EMPTY, Parts, flat, has_hole, overridable, plain
+from verlint.languages.bash.pieces import Parts, flat, has_hole, overridable, plain
 from verlint.languages.bash.state import Array, DiscardLine, Exit, LoopControl, Variable
 from verlint.languages.bash.syntax import Case, CaseArm, DoubleQuoted, Lit, Param, Simple, While, Word
 from verlint.value import Hole
 
 if TYPE_CHECKING:
-    from verlint.languages.bash.shell import Shell
+    from verlint.languages.bash.loops import Loops
 
 
 def option_case(node: While) -> Case | None:
@@ -43,7 +43,7 @@ def option_names(arm: CaseArm) -> list[tuple[str, Word]]:
     return out
 
 
-def option_loop(shell: Shell, node: While) -> bool:
+def option_loop(shell: Loops, node: While) -> bool:
     """Run an argument loop symbolically; False when the loop is none."""
     case = option_case(node)
     if case is None:
@@ -59,7 +59,7 @@ def option_loop(shell: Shell, node: While) -> bool:
     return True
 
 
-def _run_arm(shell: Shell, arm: CaseArm, option: str, pattern: Word) -> None:
+def _run_arm(shell: Loops, arm: CaseArm, option: str, pattern: Word) -> None:
     name = option.rstrip("*").rstrip("=")
     hole = Hole(("option", id(shell.source), name), name, f"option {name}", shell.span(pattern))
     first: Parts = (*plain(name + "="), hole) if "=" in option else plain(name)
@@ -88,7 +88,7 @@ def _settle(variable: Variable, old: Variable | None, hole: Hole, option: str) -
         variable.value = (hole,) if default is None else default
 
 
-def _run_rest(shell: Shell, arm: CaseArm) -> None:
+def _run_rest(shell: Loops, arm: CaseArm) -> None:
     """The `*)` arm: what it keeps of unknown words may be any number of words."""
     if _only_control(arm):
         return
@@ -109,7 +109,7 @@ def _only_control(arm: CaseArm) -> bool:
     return any(word in ("break", "exit", "return", "usage") for word in words)
 
 
-def _run(shell: Shell, arm: CaseArm) -> None:
+def _run(shell: Loops, arm: CaseArm) -> None:
     shell.loops += 1
     shell.unchecked += 1
     guards = shell.guards
@@ -122,6 +122,3 @@ def _run(shell: Shell, arm: CaseArm) -> None:
         shell.unchecked -= 1
         shell.guards = guards
         shell.status = 0
-
-
-__all__ = ["EMPTY", "option_case", "option_loop", "option_names"]

@@ -1,145 +1,230 @@
-"""What the operators of `${x…}` make of a value: trimming, replacing, slicing, changing case."""
+"""What `$x` and `${…}` expand to."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from verlint.languages.bash.patterns import Pattern, compile_pattern, is_pattern, translate
-from verlint.languages.bash.pieces import EMPTY, MARK, Parts, cut, flat, has_hole, plain
-from verlint.languages.bash.syntax import Param
-from verlint.value import Hole, Literal
+from verlint.languages.bash.pieces import (
+    EMPTY,
+    Parts,
+    flat,
+    has_hole,
+    is_empty,
+    known,
+    only_hole,
+    overridable,
+    plain,
+    with_hop,
+)
+from verlint.languages.bash.segments import Segment, Segments, bare_text
+from verlint.languages.bash.state import Exit
+from verlint.languages.bash.syntax import Param, Word
+from verlint.languages.bash.transforms import transform
+from verlint.value import Hole, Hop, Literal
 
-if TYPE_CHECKING:
-    from verlint.languages.bash.expansion import Expansion
-
-
-def transform(shell: Expansion, value: Parts, param: Param) -> Parts:
-    """The value after the operator of `param`; a hole with a reason where that depends on unknown characters."""
-    op = param.op
-    if op in ("^^", ",,", "^", ","):
-        return _change_case(shell, value, param)
-    if op == ":":
-        return _substring(shell, value, param)
-    if op == "@":
-        return _quoted_form(shell, value, param)
-    pattern = shell.pattern(param.arg) if param.arg is not None else ()
-    if any(MARK in text for text, _ in pattern):
-        return _unknown(shell, param, "pattern with an unknown")
-    if op[0] == "/":
-        return _replace(shell, value, param, pattern)
-    return _trim(shell, value, param, pattern)
+_DEFAULTING = frozenset([":-", "-", ":=", "=", ":?", "?", ":+", "+"])
 
 
-def _unknown(shell: Expansion, param: Param, reason: str) -> Parts:
-    return (shell.hole(shell.span(param).text, reason, param),)
+class Parameters(Segments):
+    """Expands parameters."""
+
+    def parameter(self, param: Param, in_quotes: bool, out: list[Segment]) -> None:
+        """Append what `$x` or `${…}` expands to."""
+        star = self._star(param)
+        if param.op == "names":
+            names = sorted(
+                name for scope in (self.globals, *self.scopes) for name in scope if name.startswith(param.name)
+            )
+            self._put_list([plain(name) for name in dict.fromkeys(names)], "@", in_quotes, out)
+        elif param.indirect and star:
+            self._put_list(self._array_keys(param.name), star, in_quotes, out)
+        elif star and not param.indirect:
+            self._list_parameter(param, star, in_quotes, out)
+        else:
+            self._scalar_parameter(param, in_quotes, out)
+
+    def _star(self, param: Param) -> str:
+        if param.name in ("@", "*") and param.op != "len":
+            return param.name
+        if param.index is not None and (text := bare_text(param.index)) in ("@", "*"):
+            return text
+        return ""
+
+    # ---- lists
+
+    def _list_parameter(self, param: Param, star: str, in_quotes: bool, out: list[Segment]) -> None:
+        values = self.list_values(param.name, param)
+        if param.op == "len":
+            size = (
+                (self.hole("$#", "number of arguments", param),) if self.open_arguments and param.name in "@*" else None
+            )
+            self._put(size or plain(str(len(values))), in_quotes, out)
+            return
+        if param.op == ":":
+            sliced = self._slice(param, values)
+            if sliced is None:
+                self._put((self.hole(self.span(param).text, "slice at an unknown place", param),), in_quotes, out)
+                return
+            values = sliced
+        elif param.op in _DEFAULTING:
+            empty = not values or (param.op[0] == ":" and all(is_empty(value) for value in values))
+            if (param.op[-1] == "+") != empty and param.op[-1] in "+-=?":
+                if param.op[-1] == "+" or empty:
+                    self._argument(param.arg, in_quotes, out)
+                    return
+            elif param.op[-1] == "+":
+                return
+        elif param.op:
+            values = [transform(self, value, param) for value in values]
+        self._put_list(values, star, in_quotes, out)
+
+    def _slice(self, param: Param, values: list[Parts]) -> list[Parts] | None:
+        offset = self.arithmetic(self.string(param.arg), param) if param.arg is not None else 0
+        length = self.arithmetic(self.string(param.arg2), param) if param.arg2 is not None else None
+        if isinstance(offset, Hole) or isinstance(length, Hole):
+            return None
+        whole = [self.name, *values] if param.name in ("@", "*") else values
+        start = offset if offset >= 0 else max(len(whole) + offset, 0)
+        if length is not None and length < 0:
+            return whole[start:length]
+        return whole[start:] if length is None else whole[start : start + length]
+
+    # ---- single values
+
+    def _scalar_parameter(self, param: Param, in_quotes: bool, out: list[Segment]) -> None:
+        name, index = param.name, None
+        if param.index is not None:
+            index_parts = self.string(param.index)
+            index = known(index_parts)
+            if index is None:
+                self._put((self.hole(self.span(param).text, "element at an unknown place", param),), in_quotes, out)
+                return
+        if param.indirect:
+            self._indirect(param, index, in_quotes, out)
+            return
+        value = self.value_of(name, index, param)
+        self._apply(param, name, index, value, in_quotes, out)
+
+    def _indirect(self, param: Param, index: str | None, in_quotes: bool, out: list[Segment]) -> None:
+        target = self.value_of(param.name, index, param)
+        name = None if target is None else known(target)
+        if not name:
+            self._put((self.hole(self.span(param).text, "variable named at run time", param),), in_quotes, out)
+            return
+        match = re.fullmatch(r"(\w+)\[(.*)\]", name)
+        if match and match.group(2) in ("@", "*"):
+            self._put_list(self.list_values(match.group(1), param), match.group(2), in_quotes, out)
+            return
+        base, place = (match.group(1), match.group(2)) if match else (name, None)
+        self._apply(param, base, place, self.value_of(base, place, param), in_quotes, out)
+
+    def _apply(
+        self, param: Param, name: str, index: str | None, value: Parts | None, in_quotes: bool, out: list[Segment]
+    ) -> None:
+        if param.op == "len":
+            hole = value is not None and has_hole(value)
+            length = (
+                (self.hole(self.span(param).text, "length of an unknown", param),)
+                if hole
+                else plain(str(len(flat(value or EMPTY))))
+            )
+            self._put(length, in_quotes, out)
+            return
+        if param.op in _DEFAULTING:
+            self._defaulting(param, name, index, value, in_quotes, out)
+            return
+        if value is None:
+            if "u" in self.options and name not in ("@", "*"):
+                self.note("unset", name, param)
+                if self.run.closed or not name.isidentifier():
+                    raise Exit(1)
+                value = (self.environment_hole(name, param),)  # the script could not go on without it
+            else:
+                value = EMPTY
+                if name not in ("@", "*"):
+                    self.note("empty", name, param)
+        if param.op:
+            value = transform(self, value, param)
+        self._put(value, in_quotes, out)
+
+    # ---- defaults
+
+    def _defaulting(
+        self, param: Param, name: str, index: str | None, value: Parts | None, in_quotes: bool, out: list[Segment]
+    ) -> None:
+        """`${x:-d}` and kin. For a name from outside the default counts, marked as replaceable, and no path forks."""
+        kind = param.op[-1]
+        hole = None if value is None else only_hole(value)
+        outside = hole if hole is not None and isinstance(hole.key, tuple) and hole.key[0] == "env" else None
+        if hole is not None:
+            missing = self._missing(hole, param, kind, outside is not None)
+        else:
+            missing = value is None or (param.op[0] == ":" and is_empty(value))
+        if kind == "+":
+            if not missing:
+                self._argument(param.arg, in_quotes, out)
+            elif in_quotes:
+                out.append((None, True, False))
+        elif not missing:
+            self._put(value or EMPTY, in_quotes, out)
+        elif kind == "?":
+            self._put(self._required(param, name, outside), in_quotes, out)
+        elif kind == "=":
+            assigned = self.string(param.arg) if param.arg is not None else EMPTY
+            if outside is not None:
+                assigned = overridable(assigned, name)
+            self.assign_value(name, index, with_hop(assigned, Hop(self.span(param))))
+            self._put(assigned, in_quotes, out)
+        else:
+            self._default(param, name, outside, in_quotes, out)
+
+    def _required(self, param: Param, name: str, outside: Hole | None) -> Parts:
+        """The value that `${x:?}` insists on."""
+        self.note("required", name, param)
+        if outside is None:
+            raise Exit(1)
+        if param.op[0] == ":":  # from here on it is known not to be empty
+            self.run.answers.setdefault(("empty", outside.key), False)
+        return (outside,)
+
+    def _default(self, param: Param, name: str, outside: Hole | None, in_quotes: bool, out: list[Segment]) -> None:
+        """The word of `${x:-word}`."""
+        before = len(out)
+        self._argument(param.arg, in_quotes, out)
+        if outside is None:
+            return
+        if all(_is_blank(segment) for segment in out[before:]):
+            del out[before:]  # `${X:-}` is whatever the caller gives
+            self._put((outside,), in_quotes, out)
+            return
+        for at in range(before, len(out)):
+            piece, quoted, splits = out[at]
+            if isinstance(piece, Literal):
+                out[at] = (replace(piece, overridable=piece.overridable or name), quoted, splits)
+
+    def _missing(self, hole: Hole, param: Param, kind: str, outside: bool) -> bool:
+        key = ("empty", hole.key)
+        if outside and kind in "-=?":
+            return self.run.answers.get(key, True)
+        return self.decide(key, f"{hole.name} is not set", param, first=outside)
+
+    def _argument(self, word: Word | None, in_quotes: bool, out: list[Segment]) -> None:
+        """The word of an operator; unquoted, its bare characters may be split."""
+        if word is None:
+            return
+        before = len(out)
+        self.segments(word.parts, in_quotes, out)
+        if in_quotes:
+            if len(out) == before:
+                out.append((None, True, False))
+            return
+        for at in range(before, len(out)):
+            piece, quoted, _ = out[at]
+            if piece is not None and not quoted:
+                out[at] = (piece, False, True)
 
 
-def _change_case(shell: Expansion, value: Parts, param: Param) -> Parts:
-    change = str.upper if param.op[0] == "^" else str.lower
-    pattern = shell.pattern(param.arg) if param.arg is not None and param.arg.parts else ()
-    regex = compile_pattern(pattern) if pattern else None
-
-    def one(char: str) -> str:
-        return change(char) if regex is None or regex.fullmatch(char) else char
-
-    out: list[Literal | Hole] = []
-    first = True
-    for part in value:
-        if isinstance(part, Hole):
-            out.append(replace(part, key=("case", param.op, part.key), name=part.name))
-            first = False
-            continue
-        text = part.text
-        if len(param.op) == 2:
-            text = "".join(one(char) for char in text)
-        elif first and text:
-            text = one(text[0]) + text[1:]
-        first = first and not text
-        out.append(replace(part, text=text))
-    return tuple(out)
-
-
-def _substring(shell: Expansion, value: Parts, param: Param) -> Parts:
-    offset = shell.arithmetic(shell.string(param.arg), param) if param.arg is not None else 0
-    length = shell.arithmetic(shell.string(param.arg2), param) if param.arg2 is not None else None
-    if has_hole(value) or isinstance(offset, Hole) or isinstance(length, Hole):
-        return _unknown(shell, param, "part of an unknown")
-    size = len(flat(value))
-    start = offset if offset >= 0 else size + offset
-    if start < 0 or start > size:
-        return EMPTY
-    end = size if length is None else (start + length if length >= 0 else size + length)
-    return cut(value, start, max(end, start))
-
-
-def _quoted_form(shell: Expansion, value: Parts, param: Param) -> Parts:
-    kind = flat(shell.string(param.arg)) if param.arg is not None else ""
-    if has_hole(value):
-        return _unknown(shell, param, "transformed unknown")
-    text = flat(value)
-    made = {
-        "Q": "'" + text.replace("'", "'\\''") + "'",
-        "U": text.upper(),
-        "L": text.lower(),
-        "u": text[:1].upper() + text[1:],
-    }.get(kind)
-    return value if made is None else plain(made)
-
-
-def _replace(shell: Expansion, value: Parts, param: Param, pattern: Pattern) -> Parts:
-    replacement = shell.string(param.arg2) if param.arg2 is not None else EMPTY
-    text = flat(value)
-    if param.op in ("/#", "/%") and not pattern:
-        return (*replacement, *value) if param.op == "/#" else (*value, *replacement)
-    if not pattern or not "".join(run for run, _ in pattern):
-        return value
-    if has_hole(value) and is_pattern(pattern):
-        return _unknown(shell, param, "replacement in an unknown")
-    anchored = {"/#": r"\A(?:%s)", "/%": r"(?:%s)\Z"}.get(param.op, "%s")
-    regex = re.compile(anchored % translate(pattern), re.S)
-    out: list[Literal | Hole] = []
-    at = 0
-    for match in regex.finditer(text):
-        if match.end() == match.start():
-            continue
-        out.extend(cut(value, at, match.start()))
-        out.extend(replacement)
-        at = match.end()
-        if param.op != "//":
-            break
-    out.extend(cut(value, at, len(text)))
-    return tuple(out)
-
-
-def _trim(shell: Expansion, value: Parts, param: Param, pattern: Pattern) -> Parts:
-    text = flat(value)
-    front = param.op[0] == "#"
-    longest = len(param.op) == 2
-    if has_hole(value):
-        return _trim_unknown(shell, value, param, pattern)
-    regex = compile_pattern(pattern)
-    size = len(text)
-    lengths = range(size, -1, -1) if longest else range(size + 1)
-    for length in lengths:
-        if front and regex.fullmatch(text, 0, length):
-            return cut(value, length, size)
-        if not front and regex.fullmatch(text, size - length):
-            return cut(value, 0, size - length)
-    return value
-
-
-def _trim_unknown(shell: Expansion, value: Parts, param: Param, pattern: Pattern) -> Parts:
-    """Trim a string with holes: sure only when the trimmed side is known and the pattern has no wildcard."""
-    whole = "".join(run for run, _ in pattern)
-    text = flat(value)
-    if not is_pattern(pattern):
-        if param.op[0] == "#" and text.startswith(whole):
-            return cut(value, len(whole), len(text))
-        if param.op[0] == "%" and text.endswith(whole):
-            return cut(value, 0, len(text) - len(whole))
-        edge = text.split(MARK, 1)[0] if param.op[0] == "#" else text.rsplit(MARK, 1)[-1]
-        if len(edge) >= len(whole):
-            return value
-    return _unknown(shell, param, "trimmed unknown")
+def _is_blank(segment: Segment) -> bool:
+    piece = segment[0]
+    return piece is None or (isinstance(piece, Literal) and not piece.text)

@@ -3,30 +3,26 @@ still counts."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
+from typing import cast
 
+from verlint.languages.bash.assignments import declares
+from verlint.languages.bash.cursor import META, NAME, BashSyntaxError
+from verlint.languages.bash.double_brackets import ConditionReader
 from verlint.languages.bash.syntax import (
     AndOr,
     ArithCommand,
-    ArrayItem,
-    ArrayLit,
     Assign,
-    BinaryTest,
     Case,
     CaseArm,
     Command,
-    Condition,
-    DoubleQuoted,
+    Compound,
     For,
     ForArith,
     FunctionDef,
     Group,
     If,
     Lit,
-    LogicTest,
-    NotTest,
-    Part,
     Pipeline,
     Program,
     Redirect,
@@ -34,26 +30,23 @@ from verlint.languages.bash.syntax import (
     Simple,
     Subshell,
     SyntaxProblem,
-    Test,
-    UnaryTest,
     While,
     Word,
 )
-from verlint.languages.bash.words import META, NAME, BashSyntaxError, WordReader
 
-_ASSIGN = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=|\[)")
-_REDIRECT = re.compile(r"(\d+|\{[A-Za-z_]\w*\})?(&>>|&>|<<<|<<-|<<|<>|>>|>\||>&|<&|<|>)")
-_SUBSCRIPT = re.compile(r"\[[^\]\n]*\]\+?=")
-_UNARY = re.compile(r"-[a-zA-Z](?=[ \t\n])")
-_BINARY = re.compile(r"(==|!=|=~|=|<|>|-(?:eq|ne|lt|le|gt|ge|nt|ot|ef)(?=[ \t\n]))")
-_DECLARING = frozenset(["export", "declare", "local", "readonly", "typeset", "alias"])
 _CLOSING = frozenset(["then", "elif", "else", "fi", "do", "done", "esac", "}"])
 _RESERVED = _CLOSING | frozenset(
     ["if", "case", "while", "until", "for", "in", "function", "{", "!", "[[", "time", "select", "coproc"]
 )
 
+_READERS = {
+    "if": "_if", "while": "_while", "until": "_while", "for": "_for", "select": "_for", "case": "_case",
+    "{": "_group", "[[": "_condition", "function": "_function", "coproc": "_coproc",
+}  # fmt: skip
+"""Methods that read the compound commands, by their first word."""
 
-class Parser(WordReader):
+
+class Parser(ConditionReader):
     """A cursor that reads commands."""
 
     # ---- lists
@@ -115,17 +108,14 @@ class Parser(WordReader):
         if self.char() == ";" and self.peek() not in (";", "&"):
             self.pos += 1
         elif self.char() not in ("\n", "", ")") and not self.looking_at(";;") and not self.looking_at(";&"):
-            raise self.fail(f"unexpected {self._here()}")
+            raise self.fail(f"unexpected {self.here()}")
         return item, False
 
-    def _here(self) -> str:
-        line = self.text[self.pos : self.pos + 24].split("\n", 1)[0]
-        return line.split(" ", 1)[0] or "end of line"
-
     def expect_end(self) -> None:
+        """Raise unless only blanks and line ends are left."""
         self.skip_newlines()
         if self.pos < self.stop:
-            raise self.fail(f"unexpected {self._here()}")
+            raise self.fail(f"unexpected {self.here()}")
 
     def _and_or(self) -> AndOr:
         start = self.pos
@@ -180,49 +170,8 @@ class Parser(WordReader):
         if self.reserved() != word:
             if self.pos >= self.stop:
                 raise self.fail(f"this {opener} has no {word}", opened)
-            raise self.fail(f"unexpected {self._here()}: {word} of this {opener} is missing", opened)
+            raise self.fail(f"unexpected {self.here()}: {word} of this {opener} is missing", opened)
         self.pos += len(word)
-
-    # ---- redirections
-
-    def _redirects(self) -> list[Redirect]:
-        out: list[Redirect] = []
-        while True:
-            self.skip_blanks()
-            redirect = self._redirect()
-            if redirect is None:
-                return out
-            out.append(redirect)
-
-    def _redirect(self) -> Redirect | None:
-        match = _REDIRECT.match(self.text, self.pos, self.stop)
-        if match is None:
-            return None
-        op = match.group(2)
-        if op in "<>" and self.text.startswith("(", match.end()):
-            return None
-        start = self.pos
-        self.pos = match.end()
-        self.skip_blanks()
-        target = self.word()
-        if not target.parts and target.start == target.end:
-            raise self.fail(f"{op} has no target", start)
-        redirect = Redirect(self.at(start), self.at(self.pos), match.group(1) or "", op, target)
-        if op in ("<<", "<<-"):
-            quoted = any(not isinstance(part, Lit) or part.quote for part in target.parts)
-            self.pending.append((redirect, self._delimiter(target), quoted, op == "<<-"))
-        return redirect
-
-    def _delimiter(self, word: Word) -> str:
-        out: list[str] = []
-        for part in word.parts:
-            if isinstance(part, Lit):
-                out.append(part.text)
-            elif isinstance(part, DoubleQuoted):
-                out.extend(inner.text for inner in part.parts if isinstance(inner, Lit))
-            elif self.offsets is None:
-                out.append(self.text[part.start : part.end])
-        return "".join(out)
 
     # ---- commands
 
@@ -233,7 +182,7 @@ class Parser(WordReader):
         word = self.reserved()
         opened = self._compound(word)
         if opened is not None:
-            self._enter()
+            self.enter()
             command = opened(start)
             self.depth -= 1
             if not isinstance(command, FunctionDef):
@@ -244,23 +193,13 @@ class Parser(WordReader):
             raise self.fail(f"unexpected {word}")
         return self._simple()
 
-    def _compound(self, word: str) -> Callable[[int], Command] | None:
-        if self.looking_at("((") and not word:
-            return self._arith_command
-        if self.char() == "(":
-            return self._subshell
-        return {
-            "if": self._if,
-            "while": self._while,
-            "until": self._while,
-            "for": self._for,
-            "select": self._for,
-            "case": self._case,
-            "{": self._group,
-            "[[": self._condition,
-            "function": self._function,
-            "coproc": self._coproc,
-        }.get(word)
+    def _compound(self, word: str) -> Callable[[int], Compound | FunctionDef] | None:
+        if not word:
+            if self.char() != "(":
+                return None
+            return self._arith_command if self.peek() == "(" else self._subshell
+        reader = _READERS.get(word)
+        return None if reader is None else cast("Callable[[int], Compound | FunctionDef]", getattr(self, reader))
 
     def _simple(self) -> Command:
         start = self.pos
@@ -270,9 +209,8 @@ class Parser(WordReader):
         redirects: list[Redirect] = []
         while True:
             self.skip_blanks()
-            if self.pos >= self.stop or self.char() in ";&|\n)":
-                if not (self.looking_at("&>")):
-                    break
+            if self.char() in ";&|\n)" and not self.looking_at("&>"):  # "" at the end is in every string
+                break
             redirect = self._redirect()
             if redirect is not None:
                 redirects.append(redirect)
@@ -282,18 +220,18 @@ class Parser(WordReader):
                 if len(words) == 1 and isinstance(words[0], Word) and not assigns and not redirects:
                     return self._function_body(start, words[0])
                 raise self.fail("unexpected (")
-            assign = self._assignment() if not words or _declares(words[0]) else None
+            assign = self._assignment() if not words or declares(words[0]) else None
             if assign is not None:
                 (words if words else assigns).append(assign)
                 end = self.pos
                 continue
             word = self.word()
             if word.start == word.end:
-                raise self.fail(f"unexpected {self._here()}")
+                raise self.fail(f"unexpected {self.here()}")
             words.append(word)
             end = self.pos
         if not (assigns or words or redirects):
-            raise self.fail(f"unexpected {self._here()}")
+            raise self.fail(f"unexpected {self.here()}")
         return Simple(self.at(start), self.at(end), assigns, words, redirects)
 
     def _function_body(self, start: int, name: Word) -> FunctionDef:
@@ -306,65 +244,6 @@ class Parser(WordReader):
         body = self.command()
         text = "".join(part.text for part in name.parts if isinstance(part, Lit))
         return FunctionDef(self.at(start), body.end, text, body)
-
-    # ---- assignments
-
-    def _assignment(self) -> Assign | None:
-        match = _ASSIGN.match(self.text, self.pos, self.stop)
-        if match is None:
-            return None
-        start = self.pos
-        at = match.end()
-        index: Word | None = None
-        append = match.group(2) == "+="
-        if match.group(2) == "[":
-            closed = self._subscript_end(at)
-            if closed is None:
-                return None
-            index = type(self)(self.text, at, closed, offsets=self.offsets, depth=self.depth).index_word()
-            at = closed + 1
-            append = self.text.startswith("+=", at)
-            if not append and not self.text.startswith("=", at):
-                return None
-            at += 2 if append else 1
-        self.pos = at
-        value: Word | ArrayLit = self._array() if self.char() == "(" else self.word()
-        return Assign(self.at(start), self.at(self.pos), match.group(1), index, append, value)
-
-    def _subscript_end(self, at: int) -> int | None:
-        depth = 1
-        while at < self.stop:
-            char = self.text[at]
-            if char == "\n":
-                return None
-            depth += {"[": 1, "]": -1}.get(char, 0)
-            if depth == 0:
-                return at
-            at += 1
-        return None
-
-    def _array(self) -> ArrayLit:
-        start = self.pos
-        self.pos += 1
-        items: list[ArrayItem] = []
-        while True:
-            self.skip_newlines()
-            if self.char() == ")":
-                self.pos += 1
-                return ArrayLit(self.at(start), self.at(self.pos), items)
-            if self.pos >= self.stop:
-                raise self.fail("this ( of an array is never closed", start)
-            index: Word | None = None
-            match = _SUBSCRIPT.match(self.text, self.pos, self.stop) if self.char() == "[" else None
-            if match is not None:
-                close = self.text.rfind("]", self.pos, match.end())
-                reader = type(self)(self.text, self.pos + 1, close, offsets=self.offsets, depth=self.depth)
-                index = reader.index_word()
-                self.pos = match.end()
-            word = self.word()
-            if word.start == word.end and index is None:
-                raise self.fail(f"unexpected {self._here()} in an array", start)
-            items.append(ArrayItem(index, word))
 
     # ---- compound commands
 
@@ -392,7 +271,7 @@ class Parser(WordReader):
         if not body.items:
             if self.pos >= self.stop:
                 raise self.fail(f"this {opener} is never closed", opened)
-            raise self.fail(f"unexpected {self._here()}: a command of this {opener} is missing", opened)
+            raise self.fail(f"unexpected {self.here()}: a command of this {opener} is missing", opened)
         return body
 
     def _while(self, start: int) -> While:
@@ -426,7 +305,7 @@ class Parser(WordReader):
                     break
                 word = self.word()
                 if word.start == word.end:
-                    raise self.fail(f"unexpected {self._here()} in the words of this for", start)
+                    raise self.fail(f"unexpected {self.here()} in the words of this for", start)
                 words.append(word)
         body = self._loop_body(start)
         return For(self.at(start), self.at(self.pos), match.group(), words, body, select)
@@ -478,14 +357,14 @@ class Parser(WordReader):
             self.skip_blanks()
             pattern = self.word()
             if pattern.start == pattern.end:
-                raise self.fail(f"unexpected {self._here()}: a pattern of this case is missing", start)
+                raise self.fail(f"unexpected {self.here()}: a pattern of this case is missing", start)
             patterns.append(pattern)
             self.skip_blanks()
             if self.char() != "|":
                 break
             self.pos += 1
         if self.char() != ")":
-            raise self.fail(f"unexpected {self._here()}: ) of a case pattern is missing", start)
+            raise self.fail(f"unexpected {self.here()}: ) of a case pattern is missing", start)
         self.pos += 1
         body = self.sequence()
         self.skip_newlines()
@@ -541,103 +420,6 @@ class Parser(WordReader):
         inner = self.command()
         item = AndOr(inner.start, inner.end, [("", Pipeline(inner.start, inner.end, [inner], False))])
         return Group(self.at(start), inner.end, Sequence(inner.start, inner.end, [(item, True)]))
-
-    # ---- [[ ]]
-
-    def _condition(self, start: int) -> Condition:
-        self.pos += 2
-        test = self._or_test()
-        self.skip_newlines()
-        if not self.looking_at("]]"):
-            raise self.fail("this [[ has no ]]", start)
-        self.pos += 2
-        return Condition(self.at(start), self.at(self.pos), test)
-
-    def _or_test(self) -> Test:
-        left = self._and_test()
-        while True:
-            self.skip_newlines()
-            if not self.looking_at("||"):
-                return left
-            self.pos += 2
-            right = self._and_test()
-            left = LogicTest(left.start, right.end, "||", left, right)
-
-    def _and_test(self) -> Test:
-        left = self._not_test()
-        while True:
-            self.skip_newlines()
-            if not self.looking_at("&&"):
-                return left
-            self.pos += 2
-            right = self._not_test()
-            left = LogicTest(left.start, right.end, "&&", left, right)
-
-    def _not_test(self) -> Test:
-        self.skip_newlines()
-        start = self.pos
-        if self.char() == "!" and self.peek() in (" ", "\t", "\n"):
-            self.pos += 1
-            inner = self._not_test()
-            return NotTest(self.at(start), inner.end, inner)
-        if self.char() == "(":
-            self.pos += 1
-            inner = self._or_test()
-            self.skip_newlines()
-            if self.char() != ")":
-                raise self.fail("this ( inside [[ is never closed", start)
-            self.pos += 1
-            return inner
-        return self._plain_test(start)
-
-    def _plain_test(self, start: int) -> Test:
-        unary = _UNARY.match(self.text, self.pos, self.stop)
-        if unary is not None:
-            self.pos = unary.end()
-            self.skip_newlines()
-            if not any(self.looking_at(each) for each in ("]]", "=", "&&", "||")):
-                word = self._test_word()
-                return UnaryTest(self.at(start), word.end, unary.group(), word)
-            self.pos = start
-        left = self._test_word()
-        self.skip_newlines()
-        binary = _BINARY.match(self.text, self.pos, self.stop)
-        if binary is None:
-            return UnaryTest(left.start, left.end, "-n", left)
-        self.pos = binary.end()
-        self.skip_blanks()
-        right = self._regex() if binary.group() == "=~" else self._test_word()
-        return BinaryTest(left.start, right.end, binary.group(), left, right)
-
-    def _test_word(self) -> Word:
-        word = self.word()
-        if word.start == word.end:
-            raise self.fail(f"unexpected {self._here()} inside [[")
-        return word
-
-    def _regex(self) -> Word:
-        """A pattern after `=~`: parentheses and bars are characters."""
-        start = self.pos
-        parts: list[Part] = []
-        depth = 0
-        while self.pos < self.stop:
-            char, here = self.char(), self.pos
-            if char in "\n" or (char in " \t" and depth == 0):
-                break
-            if char in META:
-                depth += {"(": 1, ")": -1}.get(char, 0)
-                self.pos += 1
-                self._append(parts, here, char, "")
-            else:
-                self.part(parts)
-        return Word(self.at(start), self.at(self.pos), parts)
-
-
-def _declares(word: Word | Assign) -> bool:
-    if isinstance(word, Assign) or not word.parts:
-        return False
-    first = word.parts[0]
-    return isinstance(first, Lit) and first.text in _DECLARING
 
 
 def parse(text: str, *, file: bool = True) -> Program:

@@ -123,9 +123,3 @@ def strip_right(parts: Parts, chars: str) -> Parts:
             break
         out.pop()
     return tuple(out)
-
-
-def map_text(parts: Parts, change: object) -> Parts:
-    """The string with every known run changed by a function from str to str."""
-    assert callable(change)
-    return tuple(replace(part, text=change(part.text)) if isinstance(part, Literal) else part for part in parts)

@@ -13,7 +13,7 @@ from verlint.languages.bash.shell import Shell
 from verlint.languages.bash.state import Event, Files, Note, OverBudget, Run, Variable
 from verlint.languages.bash.syntax import Program
 from verlint.source import Source
-from verlint.value import Hole
+from verlint.value import Hole, Text
 
 MAX_PATHS = 16
 MAX_TOTAL_STEPS = 6_000
@@ -65,7 +65,7 @@ class Entry:
 
     start: str = ""
     name: str = ""
-    arguments: Sequence[str] | None = None
+    arguments: Sequence[str | Text] | None = None
     environment: Mapping[str, str] | None = None
     mount: str = ""
     closed: bool = False
@@ -83,7 +83,7 @@ def _shell(source: Source, entry: Entry, run: Run) -> Shell:
     if entry.arguments is None:
         shell.open_arguments = True
     else:
-        shell.positional = [plain(each) for each in entry.arguments]
+        shell.positional = [plain(each) if isinstance(each, str) else each.parts for each in entry.arguments]
     return shell
 
 

@@ -11,7 +11,7 @@ from verlint.languages.bash.command import Assignment, Call, Command, Guard, Sur
 from verlint.languages.bash.pieces import EMPTY, Parts, flat, known, plain
 from verlint.languages.bash.syntax import Node, Program, Sequence
 from verlint.source import Source, Span
-from verlint.value import Hole, Hop, Literal, Text
+from verlint.value import Hole, Literal, Text
 
 Event: TypeAlias = Command | Assignment
 
@@ -19,15 +19,20 @@ Event: TypeAlias = Command | Assignment
 class Files(Protocol):
     """The checkout a launcher stands in. Paths are relative to its root, with "/", without "." and ".."."""
 
-    def exists(self, path: str) -> bool: ...
+    def exists(self, path: str) -> bool:
+        """Whether a file or folder is there."""
 
-    def is_dir(self, path: str) -> bool: ...
+    def is_dir(self, path: str) -> bool:
+        """Whether the path is a folder."""
 
-    def is_executable(self, path: str) -> bool: ...
+    def is_executable(self, path: str) -> bool:
+        """Whether the path may be executed."""
 
-    def listing(self, path: str) -> list[str]: ...
+    def listing(self, path: str) -> list[str]:
+        """Names of the entries of a folder, sorted."""
 
-    def source(self, path: str) -> Source | None: ...
+    def source(self, path: str) -> Source | None:
+        """The text of a file, None when there is none."""
 
 
 @dataclass(slots=True)
@@ -37,17 +42,20 @@ class Array:
     items: dict[int | str, Parts] = field(default_factory=dict)
     associative: bool = False
 
-    def keys(self) -> list[int | str]:
+    def ordered_keys(self) -> list[int | str]:
         """Keys in bash's order (associative arrays: insertion order stands for an unknown one)."""
         return list(self.items) if self.associative else sorted(self.items, key=lambda key: int(key))
 
     def values(self) -> list[Parts]:
-        return [self.items[key] for key in self.keys()]
+        """Elements in the order of their keys."""
+        return [self.items[key] for key in self.ordered_keys()]
 
     def next_index(self) -> int:
+        """The index that an appended element gets."""
         return max((int(key) for key in self.items), default=-1) + 1
 
     def copy(self) -> Array:
+        """A copy that can be changed alone."""
         return Array(dict(self.items), self.associative)
 
 
@@ -62,6 +70,7 @@ class Variable:
     reference: bool = False
 
     def copy(self) -> Variable:
+        """A copy that can be changed alone."""
         value = self.value.copy() if isinstance(self.value, Array) else self.value
         return Variable(value, self.exported, self.integer, self.case, self.reference)
 
@@ -91,6 +100,7 @@ class Stream:
         return tuple(out), False
 
     def rest(self) -> Parts:
+        """All that is left."""
         out, self.parts = self.parts, EMPTY
         return out
 
@@ -229,6 +239,7 @@ class ShellState:
         return Hole(identity, name, reason, None if node is None else self.span(node))
 
     def note(self, kind: str, text: str, node: Node) -> None:
+        """Put something on record that rules may want to speak of."""
         self.run.notes.append(Note(kind, text, self.span(node)))
 
     def surroundings(self) -> Surroundings:
@@ -285,6 +296,7 @@ class ShellState:
     # ---- variables
 
     def lookup(self, name: str) -> Variable | None:
+        """The variable that a name means here, None when there is none."""
         for scope in reversed(self.scopes):
             if name in scope:
                 return self._follow(scope[name])
@@ -315,6 +327,7 @@ class ShellState:
         self._environment_cache = None
 
     def unset(self, name: str) -> None:
+        """Remove a variable; what the environment gave is gone too."""
         self.changed()
         for scope in reversed(self.scopes):
             if name in scope:
@@ -427,14 +440,15 @@ def merge(parts: Parts) -> Parts:
     out: list[Literal | Hole] = []
     for part in parts:
         last = out[-1] if out else None
-        if isinstance(part, Literal) and isinstance(last, Literal) and part.span is None and last.span is None:
-            if part.hops == last.hops and part.overridable == last.overridable:
-                out[-1] = Literal(last.text + part.text, None, last.hops, last.overridable)
-                continue
+        if (
+            isinstance(part, Literal)
+            and isinstance(last, Literal)
+            and part.span is None
+            and last.span is None
+            and part.hops == last.hops
+            and part.overridable == last.overridable
+        ):
+            out[-1] = Literal(last.text + part.text, None, last.hops, last.overridable)
+            continue
         out.append(part)
     return tuple(out)
-
-
-def assigned(span: Span, note: str = "") -> Hop:
-    """The step of provenance that an assignment is."""
-    return Hop(span, note)

@@ -25,8 +25,9 @@ WITH_VALUE: Mapping[str, frozenset[str]] = {
     "exec": frozenset(["-a"]),
     "unbuffer": frozenset(),
     "srun": frozenset(
-        ["-w", "--nodelist", "-N", "--nodes", "-n", "--ntasks", "-J", "--job-name", "-p", "--partition", "-t", "--time", "-o", "--output",
-         "-e", "--error", "-c", "--cpus-per-task", "-A", "--account", "-q", "--qos", "-G", "--gpus", "--gres", "-D", "--chdir", "--mem"]
+        ["-w", "--nodelist", "-N", "--nodes", "-n", "--ntasks", "-J", "--job-name", "-p", "--partition", "-t", "--time",
+         "-o", "--output", "-e", "--error", "-c", "--cpus-per-task", "-A", "--account", "-q", "--qos", "-G", "--gpus",
+         "--gres", "-D", "--chdir", "--mem"]
     ),
     "xvfb-run": frozenset(["-n", "-s"]),
 }  # fmt: skip
@@ -65,6 +66,9 @@ def unwrap_one(argv: Sequence[Text]) -> Unwrapped | None:
             prefix = argv[at].prefix
             if name in ("env", "sudo") and _ASSIGNMENT.match(prefix):
                 _assign(assignments, argv[at])
+                at += 1
+                continue
+            if prefix.startswith("-") and "=" in prefix:
                 at += 1
                 continue
             break

@@ -1,0 +1,73 @@
+"""`verlint check --fix` and `--diff`: apply fixes to the files, or show what they would change."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from verlint.files.loading import Loading
+from verlint.files.reader import UTF8_BOM
+from verlint.fix import MAX_ROUNDS, apply_fixes
+from verlint.report.redaction import Redactor
+from verlint.result import Report
+from verlint.source import Source
+
+
+def fix_files(
+    loading: Loading, check: Callable[[Loading], Report], reload: Callable[[], Loading], *, unsafe: bool
+) -> tuple[Report, int]:
+    """Fix the loaded files until nothing more can be fixed; gives the last report and the number of fixes applied.
+
+    A round's files are written one after the other, each by replacing it, so none is ever half written.
+    """
+    applied = 0
+    report = check(loading)
+    for _ in range(MAX_ROUNDS):
+        fixed = apply_fixes(report.findings, unsafe=unsafe)
+        places = {id(file.source): file for file in loading.files}
+        texts = [(places[id(source)], text) for source, text in fixed.texts.items() if id(source) in places]
+        if not texts:
+            break
+        for file, text in texts:
+            _write(file.path, (UTF8_BOM if file.bom else b"") + text.encode("utf-8"))
+        applied += sum(finding.file in {file.source.path for file, _ in texts} for finding in fixed.applied)
+        loading = reload()
+        report = check(loading)
+    return report, applied
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Replace a file's content; a link stays a link, permissions stay."""
+    target = Path(os.path.realpath(path))
+    handle, name = tempfile.mkstemp(prefix=".verlint-", dir=target.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        os.chmod(name, target.stat().st_mode & 0o7777)
+        os.replace(name, target)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def diff_text(report: Report, loading: Loading, *, unsafe: bool) -> str:
+    """What the fixes would change, as a unified diff; "" for nothing. Secrets are masked, as everywhere."""
+    fixed = apply_fixes(report.findings, unsafe=unsafe)
+    redactor = Redactor(report.findings)
+    known = {id(file.source) for file in loading.files}
+    return "".join(
+        _diff(source, text, redactor)
+        for source, text in sorted(fixed.texts.items(), key=lambda item: item[0].path)
+        if id(source) in known
+    )
+
+
+def _diff(source: Source, text: str, redactor: Redactor) -> str:
+    path = redactor.path(source.path)
+    lines = difflib.unified_diff(
+        redactor.raw(source.text).splitlines(keepends=True), redactor.raw(text).splitlines(keepends=True), path, path
+    )
+    return "".join(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in lines)

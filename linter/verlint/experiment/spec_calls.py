@@ -1,0 +1,68 @@
+"""Stages of a spec that run a launcher: the call that the stage stands for, and what it would start."""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import dataclass
+
+from verlint.experiment.spec import Spec, SpecFile, SpecStage
+from verlint.files.tree import Tree
+from verlint.languages.bash.command import Command
+from verlint.languages.bash.replay import Entry, explore
+from verlint.languages.bash.syntax import Program
+from verlint.source import Source
+from verlint.value import Literal, Text, Value
+
+
+@dataclass(frozen=True, slots=True)
+class LauncherPlace:
+    """A launcher that a stage names: its text, the folder it is started in, and its name seen from there."""
+
+    source: Source
+    start: str
+    name: str
+
+
+def launcher_place(file: SpecFile, path: str, spec: Spec, stage: SpecStage, tree: Tree) -> LauncherPlace | None:
+    """The launcher of a stage on disk: relative to the stage's checkout, else to the folder of the spec, whose path
+    below the root is `path`. None when it is not there or its name is not known."""
+    name = stage.launcher.data
+    if not (stage.launcher.given and stage.launcher.decided and isinstance(name, str) and name.endswith(".sh")):
+        return None
+    home = posixpath.dirname(path)
+    checkout = spec.checkouts.get(str(stage.checkout.data)) if stage.checkout.given else None
+    if checkout is None and len(spec.checkouts) == 1:
+        checkout = next(iter(spec.checkouts.values()))
+    folders = [home]
+    if checkout is not None and checkout.path.given and isinstance(checkout.path.data, str):
+        folders.insert(0, posixpath.normpath(posixpath.join(home, checkout.path.data)))
+    for folder in folders:
+        source = tree.source(posixpath.normpath(posixpath.join(folder, name)))
+        if source is not None:
+            return LauncherPlace(source, "" if folder == "." else folder, name)
+    return None
+
+
+def call_arguments(stage: SpecStage, launcher: Source) -> list[Text] | None:
+    """The words of the call, for launchers that take each argument as `--name value`; None for other conventions."""
+    out: list[Text] = []
+    for name, value in stage.args.items():
+        option = f"--{name}"
+        if option not in launcher.text:
+            return None
+        key_span = stage.places.get(f"args.{name}")
+        out += [Text((Literal(option, key_span),), key_span), _word(value)]
+    return out
+
+
+def _word(value: Value) -> Text:
+    if value.text is not None:
+        return value.text
+    return Text((Literal(str(value), value.span),), value.span)
+
+
+def commands_of(place: LauncherPlace, arguments: list[Text], tree: Tree, programs: dict[int, Program]) -> list[Command]:
+    """The commands of the call, on its expected path."""
+    entry = Entry(start=place.start, name=place.name, arguments=arguments)
+    resolution = explore([place.source], tree, entry, programs=programs, max_paths=1)
+    return resolution.paths[0].commands if resolution.paths else []

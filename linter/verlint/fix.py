@@ -1,0 +1,78 @@
+"""Applying fixes: text edits by offset, never a new dump of a file. What no edit touches stays as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from verlint.finding import Edit, Finding, Safety, Verdict
+from verlint.source import Source
+
+MAX_ROUNDS = 10
+"""Fixes may uncover others; after so many rounds verlint gives up on a file that does not come to rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """The new text of each changed file, and the findings whose fixes it holds."""
+
+    texts: dict[Source, str]
+    applied: tuple[Finding, ...]
+
+
+def fixable(findings: Iterable[Finding], *, unsafe: bool) -> list[Finding]:
+    """The certain findings whose fix may be applied: safe ones, with `unsafe` the others too."""
+    return [
+        finding
+        for finding in findings
+        if finding.fix is not None
+        and finding.fix.edits
+        and finding.verdict is Verdict.FAIL
+        and (unsafe or finding.fix.safety is Safety.SAFE)
+    ]
+
+
+def apply_fixes(findings: Sequence[Finding], *, unsafe: bool = False) -> Fixed:
+    """Apply as many fixes as do not get in each other's way, in the order of the findings: all edits of one or none.
+
+    An edit that is the same as one already taken is the same mend for two findings, and no conflict.
+    """
+    taken: dict[Source, list[tuple[int, int, str]]] = {}
+    applied: list[Finding] = []
+    for finding in sorted(fixable(findings, unsafe=unsafe), key=Finding.order):
+        assert finding.fix is not None
+        edits = [_in_file(edit) for edit in finding.fix.edits]
+        if all(_fits(source, start, end, text, taken) for source, (start, end, text) in edits):
+            for source, edit in edits:
+                own = taken.setdefault(source, [])
+                if edit not in own:
+                    own.append(edit)
+            applied.append(finding)
+    texts = {source: _edited(source.text, sorted(edits)) for source, edits in taken.items()}
+    return Fixed({source: text for source, text in texts.items() if text != source.text}, tuple(applied))
+
+
+def _in_file(edit: Edit) -> tuple[Source, tuple[int, int, str]]:
+    span = edit.span.in_file()
+    return span.source, (span.start, span.end, edit.text)
+
+
+def _fits(source: Source, start: int, end: int, text: str, taken: dict[Source, list[tuple[int, int, str]]]) -> bool:
+    for other_start, other_end, other_text in taken.get(source, ()):
+        if (start, end, text) == (other_start, other_end, other_text):
+            return True
+        if start < other_end and other_start < end:
+            return False
+        if start == other_start and (start == end or other_start == other_end):
+            return False
+    return True
+
+
+def _edited(text: str, edits: list[tuple[int, int, str]]) -> str:
+    out: list[str] = []
+    at = 0
+    for start, end, new in edits:
+        out += (text[at:start], new)
+        at = end
+    out.append(text[at:])
+    return "".join(out)

@@ -1,0 +1,122 @@
+"""Builtins for the arguments and options of the shell: `shift`, `set`, `shopt`, `getopts`."""
+
+from __future__ import annotations
+
+import re
+
+from verlint.languages.bash.declarations import Declarations
+from verlint.languages.bash.pieces import EMPTY, Parts, cut, flat, known, plain
+from verlint.languages.bash.printing import Argument, integer
+from verlint.languages.bash.syntax import Simple
+
+_LETTERS = {
+    "errexit": "e",
+    "nounset": "u",
+    "noglob": "f",
+    "xtrace": "x",
+    "allexport": "a",
+    "verbose": "v",
+    "noexec": "n",
+}
+"""Letters of the options that `set -o` knows by name; the others keep their names."""
+
+
+class Arguments(Declarations):
+    """Changes arguments and options."""
+
+    def _shift(self, words: list[Argument], simple: Simple) -> None:
+        count = integer(self.plain_words(words)[1:2], 1)
+        if count is None or count < 0:
+            self.status = 1
+            return
+        if count > len(self.positional) and not self.open_arguments:
+            self.note("shift", str(count), simple)
+            self.status = 1
+            return
+        self.positional = self.positional[count:]
+        self.status = 0
+
+    def _set(self, words: list[Argument], simple: Simple) -> None:
+        rest = self.plain_words(words)[1:]
+        self.status = 0
+        while rest:
+            text = flat(rest[0])
+            if text == "--":
+                self._set_arguments(rest[1:])
+                return
+            if text in ("-o", "+o"):
+                self._option(flat(rest[1]) if len(rest) > 1 else "", text[0] == "-")
+                rest = rest[2:]
+            elif re.fullmatch(r"[-+][A-Za-z]+", text):
+                rest = rest[1:]
+                for letter in text[1:]:
+                    if letter != "o":
+                        self._option(letter, text[0] == "-")
+                    elif rest:
+                        self._option(flat(rest[0]), text[0] == "-")
+                        rest = rest[1:]
+            else:
+                self._set_arguments(rest)
+                return
+
+    def _set_arguments(self, values: list[Parts]) -> None:
+        self.positional = list(values)
+        self.open_arguments = False
+
+    def _option(self, name: str, on: bool) -> None:
+        letter = _LETTERS.get(name, name)
+        (self.options.add if on else self.options.discard)(letter)
+
+    def _shopt(self, words: list[Argument], simple: Simple) -> None:
+        texts = [flat(each) for each in self.plain_words(words)]
+        for name in texts[2:]:
+            (self.shell_options.add if texts[1] == "-s" else self.shell_options.discard)(name)
+        self.status = 0
+
+    def _getopts(self, words: list[Argument], simple: Simple) -> None:
+        texts = self.plain_words(words)
+        if len(texts) < 3:
+            self.status = 2
+            return
+        spec, name = flat(texts[1]), flat(texts[2])
+        arguments = texts[3:] or self.positional
+        state = self.value_of("OPTIND", None, simple)
+        place = int(known(state or plain("1")) or 1)
+        offset = self.run.fresh_options.get(id(self), 1)
+        if (
+            place > len(arguments)
+            or not flat(arguments[place - 1]).startswith("-")
+            or flat(arguments[place - 1]) == "-"
+        ):
+            self.assign_value(name, None, plain("?"))
+            self.status = 1
+            return
+        word = arguments[place - 1]
+        text = flat(word)
+        if text == "--":
+            self.assign_value("OPTIND", None, plain(str(place + 1)))
+            self.assign_value(name, None, plain("?"))
+            self.status = 1
+            return
+        letter = text[offset]
+        at = spec.find(letter)
+        self.status = 0
+        if at < 0 or letter == ":":
+            self.assign_value(name, None, plain("?"))
+            self.assign_value("OPTARG", None, plain(letter))
+            offset += 1
+        elif spec[at + 1 : at + 2] == ":":
+            if text[offset + 1 :]:
+                self.assign_value("OPTARG", None, cut(word, offset + 1, len(text)))
+            else:
+                place += 1
+                self.assign_value("OPTARG", None, arguments[place - 1] if place <= len(arguments) else EMPTY)
+            self.assign_value(name, None, plain(letter))
+            offset = len(text)
+        else:
+            self.assign_value(name, None, plain(letter))
+            offset += 1
+        if offset >= len(text):
+            offset, place = 1, place + 1
+        self.run.fresh_options[id(self)] = offset
+        self.assign_value("OPTIND", None, plain(str(place)))

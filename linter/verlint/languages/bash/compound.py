@@ -1,0 +1,129 @@
+"""Compound commands: choices, groups, subshells, conditions."""
+
+from __future__ import annotations
+
+from verlint.languages.bash.loops import Loops, one_line
+from verlint.languages.bash.patterns import literal_text, matches
+from verlint.languages.bash.pieces import MARK, Parts, flat, identity, shown
+from verlint.languages.bash.state import DiscardLine
+from verlint.languages.bash.syntax import (
+    ArithCommand,
+    Case,
+    Condition,
+    For,
+    ForArith,
+    FunctionDef,
+    Group,
+    If,
+    Simple,
+    Subshell,
+    While,
+)
+from verlint.languages.bash.syntax import Command as CommandNode
+from verlint.value import Hole
+
+
+class CompoundCommands(Loops):
+    """Runs compound commands."""
+
+    def command(self, node: CommandNode) -> None:
+        """Run one command."""
+        self.run.step()
+        self.here = node.start
+        if isinstance(node, Simple):
+            self.simple(node)
+            return
+        if isinstance(node, FunctionDef):
+            self.functions[node.name] = (node.body, self.source)
+            self.status = 0
+            return
+        output, stdin, guards = self.output, self.input, self.guards
+        if node.redirects and self._redirect(node.redirects) is None:
+            self.status = 1
+            self.output, self.input = output, stdin
+            return
+        try:
+            self._compound(node)
+        finally:
+            self.output, self.input, self.guards = output, stdin, guards
+
+    def _compound(self, node: CommandNode) -> None:
+        if isinstance(node, If):
+            self._if(node)
+        elif isinstance(node, For):
+            self._for(node)
+        elif isinstance(node, ForArith):
+            self._for_arith(node)
+        elif isinstance(node, While):
+            self._while(node)
+        elif isinstance(node, Case):
+            self._case(node)
+        elif isinstance(node, Subshell):
+            self._subshell_command(node)
+        elif isinstance(node, Group):
+            self.sequence(node.body)
+        elif isinstance(node, Condition):
+            self.status = 0 if self.condition(node.test) else 1
+        elif isinstance(node, ArithCommand):
+            self._arith_command(node)
+
+    def _subshell_command(self, node: Subshell) -> None:
+        capture = self.output is not None
+        substituting = self.substituting
+        printed = self.subshell(node.body, capture=capture)
+        self.substituting = substituting
+        if capture:
+            self.write(printed)
+
+    def _if(self, node: If) -> None:
+        for test, body in node.arms:
+            holds, guards = self._holds(test)
+            if holds is None:
+                text = f"{one_line(self.span(test).text)} succeeds"
+                before = len(self.run.consulted)
+                holds = self.decide(("command", test.start), text, test, remember=False)
+                guards = (*guards, *self.run.consulted[before:])
+            self.guards = (*self.guards, *guards)
+            if holds:
+                self.status = 0
+                self.sequence(body)
+                return
+        self.status = 0
+        if node.otherwise is not None:
+            self.sequence(node.otherwise)
+
+    def _case(self, node: Case) -> None:
+        word = self.string(node.word)
+        self.status = 0
+        falling = False
+        for arm in node.arms:
+            before = len(self.run.consulted)
+            hit = falling or any(self._pattern_matches(word, pattern, node) for pattern in arm.patterns)
+            if not hit:
+                continue
+            self.guards = (*self.guards, *self.run.consulted[before:])
+            self.sequence(arm.body)
+            falling = arm.end == ";&"
+            if arm.end not in (";&", ";;&"):
+                return
+
+    def _pattern_matches(self, word: Parts, node_pattern: object, node: Case) -> bool:
+        assert hasattr(node_pattern, "parts")
+        pattern = self.pattern(node_pattern)  # type: ignore[arg-type]
+        found = matches(flat(word), pattern)
+        if found is None:
+            text = literal_text(pattern).replace(MARK, "…")
+            key = ("case", identity(word), text)
+            found = self.decide(key, f"{shown(word)} is {text}", node_pattern, first=False)  # type: ignore[arg-type]
+        return found
+
+    def _arith_command(self, node: ArithCommand) -> None:
+        try:
+            text = self.string(node.expr)
+            value = self.arithmetic(text, node)
+        except DiscardLine:
+            self.status = 1
+            return
+        if isinstance(value, Hole):
+            value = 1 if self.decide(("arith", identity(text)), f"(({shown(text)}))", node) else 0
+        self.status = 0 if value else 1

@@ -1,0 +1,143 @@
+"""Builtins that run text, files and programs, end things, and test: `source`, `eval`, `exit`, `[`, …"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from verlint.languages.bash.arguments import Arguments
+from verlint.languages.bash.pieces import EMPTY, MARK, Parts, flat, has_hole, join, known, plain
+from verlint.languages.bash.printing import Argument, integer
+from verlint.languages.bash.state import Exit, LoopControl, Return
+from verlint.languages.bash.syntax import Simple
+from verlint.value import Hole, Text
+
+
+class Control(Arguments):
+    """Runs, ends, tests."""
+
+    # ---- running text and files
+
+    def _source(self, words: list[Argument], simple: Simple) -> None:
+        rest = self.plain_words(words)[1:]
+        if not rest:
+            self.status = 2
+            return
+        self.source_file(rest[0], rest[1:], simple)
+
+    def _eval(self, words: list[Argument], simple: Simple) -> None:
+        self.status = 0
+        text = join(self.plain_words(words)[1:], " ")
+        if has_hole(text) and not flat(text).strip().strip(MARK):
+            self.status = None
+            return
+        self.run_text(text, simple)
+
+    def _exec(self, words: list[Argument], simple: Simple) -> None:
+        rest = [Text(each) for each in self.plain_words(words)[1:]]
+        while rest and rest[0].known in ("-c", "-l", "-cl"):
+            rest = rest[1:]
+        if rest and rest[0].known == "-a":
+            rest = rest[2:]
+        self.status = 0
+        if rest:
+            self.external(rest, simple)
+            raise Exit(self.status)
+
+    def _command(self, words: list[Argument], simple: Simple) -> None:
+        rest = self.plain_words(words)[1:]
+        if rest and known(rest[0]) in ("-v", "-V"):
+            self._look_up(rest[1] if len(rest) > 1 else EMPTY, simple)
+            return
+        while rest and known(rest[0]) == "-p":
+            rest = rest[1:]
+        self.status = 0
+        if not rest:
+            return
+        name = known(rest[0]) or ""
+        method = self.builtin(name)
+        texts: list[Argument] = [Text(each) for each in rest]
+        if method is not None:
+            method(texts, simple)
+        else:
+            self.external([Text(each) for each in rest], simple)
+
+    def _builtin(self, words: list[Argument], simple: Simple) -> None:
+        method = self.builtin(flat(self.plain_words(words[1:2])[0])) if len(words) > 1 else None
+        if method is not None:
+            method(words[1:], simple)
+
+    def _type(self, words: list[Argument], simple: Simple) -> None:
+        self._look_up(self.plain_words(words)[-1], simple)
+
+    def _look_up(self, name: Parts, simple: Simple) -> None:
+        text = flat(name)
+        if text in self.functions or self.builtin(text) is not None:
+            self.write(plain(text + "\n"))
+            self.status = 0
+        elif self.run.closed:
+            self.status = 1
+        else:
+            self.status = 0 if self.decide(("command", text), f"{text} is installed", simple) else 1
+
+    # ---- ending
+
+    def _exit(self, words: list[Argument], simple: Simple) -> None:
+        raise Exit(self._status_argument(words))
+
+    def _return(self, words: list[Argument], simple: Simple) -> None:
+        raise Return(self._status_argument(words))
+
+    def _status_argument(self, words: list[Argument]) -> int | None:
+        given = integer(self.plain_words(words)[1:2], None)
+        return self.status if given is None else given & 255
+
+    def _break(self, words: list[Argument], simple: Simple) -> None:
+        if self.loops:
+            raise LoopControl(integer(self.plain_words(words)[1:2], 1) or 1, False)
+        self.status = 0
+
+    def _continue(self, words: list[Argument], simple: Simple) -> None:
+        if self.loops:
+            raise LoopControl(integer(self.plain_words(words)[1:2], 1) or 1, True)
+        self.status = 0
+
+    def _trap(self, words: list[Argument], simple: Simple) -> None:
+        texts = [flat(each) for each in self.plain_words(words)]
+        if len(texts) > 2 and any(each in ("EXIT", "0") for each in texts[2:]):
+            self.traps["EXIT"] = texts[1]
+        self.status = 0
+
+    # ---- testing
+
+    def _let(self, words: list[Argument], simple: Simple) -> None:
+        value: int | Hole = 0
+        for each in self.plain_words(words)[1:]:
+            value = self.arithmetic(each, simple)
+        self.status = 0 if isinstance(value, Hole) or value else 1
+
+    def _test_builtin(self, words: list[Argument], simple: Simple) -> None:
+        rest = self.plain_words(words)
+        if known(rest[0]) == "[":
+            if known(rest[-1]) != "]" or len(rest) < 2:
+                self.status = 2
+                return
+            rest = rest[:-1]
+        self.status = self.test_status(rest[1:], simple)
+
+    # ---- implemented further up
+
+    def builtin(self, name: str) -> Callable[[list[Argument], Simple], None] | None:
+        """The method that runs a builtin, or None when the name is no builtin."""
+        raise NotImplementedError
+
+    def external(self, words: list[Text], simple: Simple) -> None:
+        """Run a program."""
+        raise NotImplementedError
+
+    def run_text(self, text: Parts, simple: Simple) -> None:
+        """Run a string as commands of this shell (`eval`)."""
+        raise NotImplementedError
+
+    def source_file(self, path: Parts, arguments: list[Parts], simple: Simple) -> None:
+        """Run a file in this shell."""
+        raise NotImplementedError

@@ -1,0 +1,127 @@
+"""A cursor over a bash text: places, blanks, line ends, and the faults found there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence as Seq
+from typing import Self
+
+from verlint.languages.bash.syntax import Redirect, Sequence, SyntaxProblem
+
+META = frozenset(" \t\n;&|<>()")
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+DIGITS = re.compile(r"\d+")
+_MAX_DEPTH = 120
+
+
+class BashSyntaxError(Exception):
+    """The text is not valid bash; `problem` says what and where."""
+
+    def __init__(self, problem: SyntaxProblem) -> None:
+        super().__init__(problem.message)
+        self.problem = problem
+
+
+class Cursor:
+    """A place in a text. `offsets` maps positions to those of an enclosing text when this one was derived from it (back
+    quotes, `<<-`); `final_backslash` says that a backslash at the very end disappears, as it does at the end of a
+    file."""
+
+    def __init__(
+        self,
+        text: str,
+        start: int = 0,
+        end: int | None = None,
+        *,
+        offsets: Seq[int] | None = None,
+        final_backslash: bool = True,
+        depth: int = 0,
+    ) -> None:
+        self.text = text
+        self.pos = start
+        self.stop = len(text) if end is None else end
+        self.offsets = offsets
+        self.final_backslash = final_backslash
+        self.pending: list[tuple[Redirect, str, bool, bool]] = []
+        self.depth = depth
+
+    def fail(self, message: str, opened: int | None = None) -> BashSyntaxError:
+        """The error to raise for a fault at the cursor."""
+        return BashSyntaxError(SyntaxProblem(message, self.at(self.pos), None if opened is None else self.at(opened)))
+
+    def at(self, position: int) -> int:
+        """Offset in the outermost text of a position in this one."""
+        if self.offsets is None:
+            return position
+        if position < len(self.offsets):
+            return self.offsets[position]
+        return self.offsets[-1] + 1 if self.offsets else 0
+
+    def looking_at(self, text: str) -> bool:
+        """Whether the text goes on with these characters."""
+        return self.text.startswith(text, self.pos, self.stop)
+
+    def char(self) -> str:
+        """The character at the cursor, "" at the end."""
+        return self.text[self.pos] if self.pos < self.stop else ""
+
+    def peek(self, ahead: int = 1) -> str:
+        """The character some places ahead, "" past the end."""
+        at = self.pos + ahead
+        return self.text[at] if at < self.stop else ""
+
+    def skip_blanks(self) -> None:
+        """Skip blanks, continued line ends and a comment."""
+        text = self.text
+        while self.pos < self.stop:
+            char = text[self.pos]
+            if char in " \t":
+                self.pos += 1
+            elif char == "\\" and self.peek() == "\n":
+                self.pos += 2
+            elif char == "\\" and self.pos + 1 == self.stop and self.final_backslash:
+                self.pos += 1
+            elif char == "#":
+                end = text.find("\n", self.pos, self.stop)
+                self.pos = self.stop if end < 0 else end
+            else:
+                break
+
+    def newline(self) -> None:
+        """Step over a line end; bodies of here-documents stand right behind it."""
+        self.pos += 1
+        waiting, self.pending = self.pending, []
+        for redirect, delimiter, quoted, strip in waiting:
+            self.read_here_document(redirect, delimiter, quoted, strip)
+
+    def skip_newlines(self) -> None:
+        """Skip blanks, comments and line ends, with the here-documents behind them."""
+        while True:
+            self.skip_blanks()
+            if self.char() != "\n":
+                return
+            self.newline()
+
+    def enter(self) -> None:
+        """Count one more level of nesting; raises past the limit."""
+        self.depth += 1
+        if self.depth > _MAX_DEPTH:
+            raise self.fail("nested too deeply to be read")
+
+    def nested(self, text: str, offsets: Seq[int]) -> Self:
+        """A reader for a text derived from this one."""
+        return type(self)(text, offsets=offsets, final_backslash=False, depth=self.depth + 1)
+
+    # ---- implemented further up
+
+    def read_here_document(self, redirect: Redirect, delimiter: str, quoted: bool, strip: bool) -> None:
+        """Read the body of a here-document, which begins at the cursor."""
+        raise NotImplementedError
+
+    def sequence(self) -> Sequence:
+        """Commands up to a closing token; implemented by the parser of commands."""
+        raise NotImplementedError
+
+    def expect_end(self) -> None:
+        """Raise unless only blanks are left; implemented by the parser of commands."""
+        raise NotImplementedError

@@ -1,0 +1,147 @@
+"""Builtins that declare variables: `export`, `declare`, `local`, `readonly`, `unset`."""
+
+from __future__ import annotations
+
+import re
+
+from verlint.languages.bash.pieces import cut, flat, plain
+from verlint.languages.bash.printing import Argument
+from verlint.languages.bash.reading import Reading
+from verlint.languages.bash.state import Array, Variable
+from verlint.languages.bash.syntax import ArrayLit, Assign, Simple
+from verlint.value import Hole, Text
+
+
+class Declarations(Reading):
+    """Declares variables."""
+
+    def _flags(self, words: list[Argument]) -> tuple[str, list[Argument]]:
+        flags, rest = "", words[1:]
+        while rest and isinstance(rest[0], Text):
+            text = rest[0].known
+            if text is None or not re.fullmatch(r"[-+][A-Za-z]+", text):
+                break
+            flags += text[1:] if text[0] == "-" else ""
+            rest = rest[1:]
+        if rest and isinstance(rest[0], Text) and rest[0].known == "--":
+            rest = rest[1:]
+        return flags, rest
+
+    def _export(self, words: list[Argument], simple: Simple) -> None:
+        flags, rest = self._flags(words)
+        self.status = 0
+        if "f" in flags or "p" in flags:
+            return
+        if "n" in flags:
+            for name in self.plain_words(rest):
+                if (variable := self.lookup(flat(name))) is not None:
+                    variable.exported = False
+            self.changed()
+            return
+        self._declare_all(rest, simple, flags, exported=True, local=False)
+
+    def _declare(self, words: list[Argument], simple: Simple) -> None:
+        flags, rest = self._flags(words)
+        if "p" in flags or "f" in flags or "F" in flags:
+            names = [flat(each) for each in self.plain_words(rest)]
+            found = bool(names) and (names[0] in self.functions or self.lookup(names[0]) is not None)
+            self.status = 0 if found else 1
+            return
+        local = bool(self.function_names) and "g" not in flags
+        self._declare_all(rest, simple, flags, exported="x" in flags, local=local)
+
+    def _local(self, words: list[Argument], simple: Simple) -> None:
+        flags, rest = self._flags(words)
+        self._declare_all(rest, simple, flags, exported="x" in flags, local=True)
+
+    def _readonly(self, words: list[Argument], simple: Simple) -> None:
+        flags, rest = self._flags(words)
+        self._declare_all(rest, simple, flags, exported=False, local=False)
+
+    def _declare_all(self, rest: list[Argument], simple: Simple, flags: str, *, exported: bool, local: bool) -> None:
+        self.status = 0
+        status = 0
+        for word in rest:
+            if isinstance(word, Assign):
+                self._declare_assignment(word, simple, flags, exported=exported, local=local)
+            else:
+                self._declare_word(word, simple, flags, exported=exported, local=local)
+        self.status = status
+        self.changed()
+
+    def _declare_assignment(self, word: Assign, simple: Simple, flags: str, *, exported: bool, local: bool) -> None:
+        if local and self.scopes and word.name not in self.scopes[-1]:
+            value = None if isinstance(word.value, ArrayLit) else self.string(word.value, assignment=True)
+            self.scopes[-1][word.name] = variable = Variable()
+            self._attributes(variable, flags)
+            if value is not None:
+                self.assign_value(word.name, None, tuple(value), append=word.append)
+                variable.exported = variable.exported or exported
+                self.record_assignment(word.name, word, simple, exported=exported)
+                return
+        if flags.strip("xrg"):
+            self._attributes(self.ensure(word.name), flags)  # else `export X=${X:-d}` would find X declared already
+        self.assign(word, exported=True if exported else None)
+        self.record_assignment(word.name, word, simple, exported=exported)
+
+    def _declare_word(self, word: Text, simple: Simple, flags: str, *, exported: bool, local: bool) -> None:
+        text = flat(word.parts)
+        if "=" in text[1:] and re.match(r"[A-Za-z_]\w*\+?=", text):
+            at = text.index("=")
+            name = text[:at].rstrip("+")
+            if local and self.scopes:
+                self.scopes[-1][name] = Variable()
+            self.assign_value(name, None, cut(word.parts, at + 1, len(text)), append=text[at - 1] == "+")
+            self._attributes(self.ensure(name), flags)
+            if exported:
+                self.ensure(name).exported = True
+            return
+        if not text.isidentifier():
+            return
+        if local and self.scopes:
+            self._attributes(self.scopes[-1].setdefault(text, Variable()), flags)
+        elif flags:
+            self._attributes(self.ensure(text), flags)
+        if exported:
+            if self.lookup(text) is None and not self.run.closed and text.upper() == text:
+                self.globals[text] = Variable((self.environment_hole(text, simple),))
+            self.ensure(text).exported = True
+
+    def _attributes(self, variable: Variable, flags: str) -> None:
+        if "A" in flags and not isinstance(variable.value, Array):
+            variable.value = Array(associative=True)
+        elif "a" in flags and not isinstance(variable.value, Array):
+            variable.value = Array({} if variable.value is None else {0: variable.value})
+        if "i" in flags:
+            variable.integer = True
+        if "n" in flags:
+            variable.reference = True
+
+    def _unset(self, words: list[Argument], simple: Simple) -> None:
+        flags, rest = self._flags(words)
+        for word in self.plain_words(rest):
+            text = flat(word)
+            if "f" in flags:
+                self.functions.pop(text, None)
+                continue
+            match = re.fullmatch(r"(\w+)\[(.*)\]", text)
+            variable = self.lookup(match.group(1)) if match else None
+            if match and variable is not None and isinstance(variable.value, Array):
+                key: int | str | Hole = match.group(2)
+                if not variable.value.associative:
+                    key = self.arithmetic(plain(match.group(2)), simple)
+                if not isinstance(key, Hole):
+                    variable.value.items.pop(key, None)
+            else:
+                self.unset(text)
+        self.status = 0
+
+    # ---- implemented further up
+
+    def assign(self, assign: Assign, *, exported: bool | None = None) -> None:
+        """Carry out an assignment."""
+        raise NotImplementedError
+
+    def record_assignment(self, name: str, assign: Assign | None, simple: Simple, *, exported: bool) -> None:
+        """Put an assignment on record."""
+        raise NotImplementedError

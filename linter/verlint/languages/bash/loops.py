@@ -1,0 +1,158 @@
+"""Loops: turns, counters nobody knows, and proof that a loop never ends."""
+
+from __future__ import annotations
+
+import re
+
+from verlint.languages.bash.command import Guard
+from verlint.languages.bash.options import option_loop
+from verlint.languages.bash.pieces import is_empty
+from verlint.languages.bash.simple import SimpleCommands
+from verlint.languages.bash.state import MAX_LOOP, Array, Exit, LoopControl, OverBudget
+from verlint.languages.bash.syntax import For, ForArith, Sequence, While, Word
+from verlint.value import Hole, Text
+
+
+class Loops(SimpleCommands):
+    """Runs loops."""
+
+    def _holds(self, test: Sequence) -> tuple[bool | None, tuple[Guard, ...]]:
+        """Whether a condition holds (None: a program decides) and the guards it rests on."""
+        before = len(self.run.consulted)
+        self.unchecked += 1
+        try:
+            self.sequence(test)
+        finally:
+            self.unchecked -= 1
+        guards = tuple(self.run.consulted[before:])
+        return (None if self.status is None else self.status == 0), guards
+
+    def _each(self, body: Sequence) -> bool:
+        """One turn of a loop; False when the loop is to end."""
+        try:
+            self.sequence(body)
+        except LoopControl as control:
+            if control.levels > 1:
+                raise LoopControl(control.levels - 1, control.again) from None
+            return control.again
+        return True
+
+    def _for(self, node: For) -> None:
+        if node.words is None:
+            values = [Text(each) for each in self.list_values("@", node)]
+        else:
+            values = [text for word in node.words for text in self.fields(word)]
+        self.status = 0
+        self.loops += 1
+        try:
+            for number, value in enumerate(values):
+                self.run.step()
+                if number >= MAX_LOOP:
+                    self.run.over_budget = True
+                    break
+                self.assign_value(node.name, None, value.parts)
+                if not self._each(node.body):
+                    break
+        finally:
+            self.loops -= 1
+
+    def _for_arith(self, node: ForArith) -> None:
+        first = self.string(node.first)
+        if not is_empty(first):
+            self.arithmetic(first, node)
+        self.loops += 1
+        turns = 0
+        counter = _counter(node.first, self.source.text)
+        try:
+            while True:
+                self.run.step()
+                test = self.string(node.test)
+                value = 1 if is_empty(test) else self.arithmetic(test, node)
+                unknown = isinstance(value, Hole)
+                if unknown:
+                    self._unknown_counter(node)
+                elif not value or turns >= MAX_LOOP:
+                    self.run.over_budget = self.run.over_budget or bool(value)
+                    break
+                turns += 1
+                if not self._each(node.body) or unknown:
+                    break
+                before = self.lookup(counter).value if counter and self.lookup(counter) else None  # type: ignore[union-attr]
+                step = self.string(node.step)
+                if not is_empty(step):
+                    self.arithmetic(step, node)
+                if turns >= 3 and counter and before is not None and before == self.ensure(counter).value:
+                    self.note("endless", "loop", node)
+                    raise Exit(None)
+        finally:
+            self.loops -= 1
+        self.status = 0
+
+    def _unknown_counter(self, node: ForArith) -> None:
+        """With bounds nobody knows the body runs once, for any value of its counter."""
+        counter = _counter(node.first, self.source.text)
+        if counter:
+            hole = Hole(("counter", id(self.source), node.start), counter, "counter of a loop", self.span(node.first))
+            self.set_plain(counter, (hole,))
+
+    def _while(self, node: While) -> None:
+        if self.open_arguments and option_loop(self, node):
+            self.status = 0
+            return
+        self.loops += 1
+        turns = 0
+        seen: object = None
+        try:
+            while True:
+                self.run.step()
+                holds, guards = self._holds(node.test)
+                if holds is None:
+                    holds = not node.until and turns == 0 and not _is_negated(node.test)
+                    guards = (*guards, Guard(one_line(self.span(node.test).text), self.span(node.test), True))
+                if holds == node.until:
+                    break
+                turns += 1
+                outer = self.guards
+                self.guards = (*outer, *guards)
+                goes_on = self._each(node.body)
+                self.guards = outer
+                if not goes_on or (guards and turns):
+                    break
+                if turns >= 3:
+                    state = self._state()
+                    if state == seen:
+                        self.note("endless", "loop", node)
+                        raise Exit(None)
+                    seen = state
+                if turns >= MAX_LOOP:
+                    self.run.over_budget = True
+                    raise OverBudget
+        finally:
+            self.loops -= 1
+        self.status = 0
+
+    def _state(self) -> object:
+        """What a loop may change; equal before and after a turn proves that it never ends."""
+        scopes = [
+            {
+                name: (list(v.value.items.items()) if isinstance(v.value, Array) else v.value)
+                for name, v in scope.items()
+            }
+            for scope in (self.globals, *self.scopes)
+        ]
+        return scopes, list(self.positional), self.cwd, None if self.input is None else self.input.parts
+
+
+def _counter(first: Word, text: str) -> str:
+    """Name of the variable that a `for ((…))` counts in, or ""."""
+    match = re.match(r"\s*([A-Za-z_]\w*)\s*=", text[first.start : first.end])
+    return match.group(1) if match else ""
+
+
+def _is_negated(test: Sequence) -> bool:
+    return bool(test.items) and test.items[-1][0].items[-1][1].negated
+
+
+def one_line(text: str) -> str:
+    """A text written over several lines as one."""
+    return " ".join(text.replace("\\\n", " ").split())

@@ -1,0 +1,65 @@
+"""Builtins that print, and what all builtins share."""
+
+from __future__ import annotations
+
+import re
+from typing import TypeAlias
+
+from verlint.languages.bash.conditions import Conditions
+from verlint.languages.bash.escapes import unescape
+from verlint.languages.bash.formatting import format_printf
+from verlint.languages.bash.pieces import Parts, flat, join, known, plain
+from verlint.languages.bash.syntax import Assign, Simple
+from verlint.value import Literal, Text
+
+Argument: TypeAlias = Text | Assign
+
+
+class Printing(Conditions):
+    """Takes words as strings, and prints."""
+
+    def plain_words(self, words: list[Argument]) -> list[Parts]:
+        """Arguments as strings; assignments among them as written."""
+        return [word.parts if isinstance(word, Text) else plain(self.span(word).text) for word in words]
+
+    def write(self, parts: Parts) -> None:
+        """Print to the standard output, if that is captured."""
+        if self.output is not None:
+            self.output.append(parts)
+
+    def _echo(self, words: list[Argument], simple: Simple) -> None:
+        rest = self.plain_words(words)[1:]
+        newline, escapes = True, False
+        while rest and re.fullmatch(r"-[neE]+", flat(rest[0])):
+            newline = newline and "n" not in flat(rest[0])
+            escapes = escapes or "e" in flat(rest[0])
+            rest = rest[1:]
+        out = join(rest, " ")
+        if escapes:
+            out = tuple(Literal(unescape(part.text), part.span) if isinstance(part, Literal) else part for part in out)
+        self.write((*out, Literal("\n")) if newline else out)
+        self.status = 0
+
+    def _printf(self, words: list[Argument], simple: Simple) -> None:
+        rest = self.plain_words(words)[1:]
+        target = None
+        if len(rest) > 1 and known(rest[0]) == "-v":
+            target = known(rest[1])
+            rest = rest[2:]
+        if rest and known(rest[0]) == "--":
+            rest = rest[1:]
+        if not rest:
+            self.status = 2
+            return
+        out = format_printf(self, rest[0], rest[1:], simple)
+        if target:
+            self.assign_value(target, None, out)
+        else:
+            self.write(out)
+        self.status = 0
+
+
+def integer(words: list[Parts], otherwise: int | None) -> int | None:
+    """The number that the first word is, else `otherwise`."""
+    text = known(words[0]) if words else None
+    return int(text) if text is not None and re.fullmatch(r"-?\d+", text) else otherwise

@@ -1,0 +1,75 @@
+"""Redirections, and the files that commands read and write."""
+
+from __future__ import annotations
+
+from verlint.languages.bash.assigning import Assigning
+from verlint.languages.bash.command import Redirect as Redirection
+from verlint.languages.bash.pieces import EMPTY, Parts, is_empty, join, plain
+from verlint.languages.bash.state import Stream
+from verlint.languages.bash.syntax import ProcessSub, Redirect
+from verlint.source import Span
+from verlint.value import Literal, Text
+
+
+class Redirections(Assigning):
+    """Carries out redirections."""
+
+    def _redirect(self, redirects: list[Redirect]) -> list[Redirection] | None:
+        """Carry out redirections; None when bash would not run the command."""
+        out: list[Redirection] = []
+        for redirect in redirects:
+            if redirect.op in ("<<", "<<-"):
+                body = self.string(redirect.body) if redirect.body is not None else EMPTY
+                self.input = Stream(body)
+                out.append(Redirection(redirect.op, redirect.fd, Text(body), self.span(redirect)))
+                continue
+            if redirect.op == "<<<":
+                text = self.string(redirect.target)
+                self.input = Stream((*text, Literal("\n")))
+                out.append(Redirection(redirect.op, redirect.fd, Text(text), self.span(redirect)))
+                continue
+            first = redirect.target.parts[0] if redirect.target.parts else None
+            if isinstance(first, ProcessSub):
+                printed = self.subshell(first.body, capture=redirect.op == "<")
+                if redirect.op == "<":
+                    self.input = Stream(printed)
+                continue
+            words = self.fields(redirect.target)
+            if len(words) != 1 or is_empty(words[0].parts):
+                self.note("bad-redirect", self.span(redirect).text, redirect)
+                return None
+            self._open(redirect, words[0])
+            out.append(Redirection(redirect.op, redirect.fd, words[0], self.span(redirect)))
+        return out
+
+    def _open(self, redirect: Redirect, target: Text) -> None:
+        if redirect.op == "<":
+            content = self.read_file(target.parts)
+            if content is None:
+                content = (
+                    EMPTY if target.known == "/dev/null" else (self.hole(target.shown, "content of a file", redirect),)
+                )
+            self.input = Stream(content)
+        elif (redirect.op in (">", ">>", ">|", "&>", "&>>") and redirect.fd in ("", "1")) or (
+            redirect.op == ">&" and redirect.fd in ("", "1") and target.known == "2"
+        ):
+            self.output = []
+
+    def read_file(self, path: Parts) -> Parts | None:
+        """The text of a file that is on disk or was written before, if it is known."""
+        located = self.locate(path)
+        if located is None:
+            return None
+        if located in self.run.written:
+            return self.run.written[located]
+        source = self.run.files.source(located)
+        return None if source is None else plain(source.text, Span(source, 0, len(source.text)))
+
+    def _remember_output(self, redirections: list[Redirection]) -> None:
+        """Keep what a command printed into a file, for later readers of the file."""
+        for redirection in redirections:
+            if redirection.operator in (">", ">>", ">|") and redirection.descriptor in ("", "1"):
+                located = self.locate(redirection.target.parts)
+                if located is not None:
+                    old = self.run.written.get(located, EMPTY) if redirection.operator == ">>" else EMPTY
+                    self.run.written[located] = (*old, *join(self.output or [], ""))

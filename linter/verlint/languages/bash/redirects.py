@@ -1,0 +1,91 @@
+"""Reading redirections and the here-documents they announce."""
+
+from __future__ import annotations
+
+import re
+
+from verlint.languages.bash.braced import BracedReader
+from verlint.languages.bash.syntax import DoubleQuoted, Lit, Part, Redirect, Word
+
+_REDIRECT = re.compile(r"(\d+|\{[A-Za-z_]\w*\})?(&>>|&>|<<<|<<-|<<|<>|>>|>\||>&|<&|<|>)")
+
+
+class RedirectReader(BracedReader):
+    """A cursor that reads redirections."""
+
+    def _redirects(self) -> list[Redirect]:
+        out: list[Redirect] = []
+        while True:
+            self.skip_blanks()
+            redirect = self._redirect()
+            if redirect is None:
+                return out
+            out.append(redirect)
+
+    def _redirect(self) -> Redirect | None:
+        match = _REDIRECT.match(self.text, self.pos, self.stop)
+        if match is None:
+            return None
+        op = match.group(2)
+        if op in "<>" and self.text.startswith("(", match.end()):
+            return None
+        start = self.pos
+        self.pos = match.end()
+        self.skip_blanks()
+        target = self.word()
+        if not target.parts and target.start == target.end:
+            raise self.fail(f"{op} has no target", start)
+        redirect = Redirect(self.at(start), self.at(self.pos), match.group(1) or "", op, target)
+        if op in ("<<", "<<-"):
+            quoted = any(not isinstance(part, Lit) or part.quote for part in target.parts)
+            self.pending.append((redirect, self._delimiter(target), quoted, op == "<<-"))
+        return redirect
+
+    def _delimiter(self, word: Word) -> str:
+        out: list[str] = []
+        for part in word.parts:
+            if isinstance(part, Lit):
+                out.append(part.text)
+            elif isinstance(part, DoubleQuoted):
+                out.extend(inner.text for inner in part.parts if isinstance(inner, Lit))
+            elif self.offsets is None:
+                out.append(self.text[part.start : part.end])
+        return "".join(out)
+
+    # ---- here-documents
+
+    def read_here_document(self, redirect: Redirect, delimiter: str, quoted: bool, strip: bool) -> None:
+        """Read the body of a here-document, which begins at the cursor."""
+        start = self.pos
+        end = self.stop
+        while self.pos < self.stop:
+            line_end = self.text.find("\n", self.pos, self.stop)
+            line_end = self.stop if line_end < 0 else line_end
+            line = self.text[self.pos : line_end]
+            if (line.lstrip("\t") if strip else line) == delimiter:
+                end = self.pos
+                self.pos = min(line_end + 1, self.stop)
+                break
+            self.pos = min(line_end + 1, self.stop)
+        body, offsets = self._document_text(start, end, strip)
+        if quoted:
+            parts: list[Part] = [Lit(self.at(start), self.at(end), body, "'")]
+        else:
+            parts = self.nested(body, offsets).quoted_parts(None)
+        redirect.body = Word(self.at(start), self.at(end), parts)
+
+    def _document_text(self, start: int, end: int, strip: bool) -> tuple[str, list[int]]:
+        """Text of a here-document and the offset of each of its characters."""
+        if not strip:
+            return self.text[start:end], [self.at(i) for i in range(start, end)]
+        chars: list[str] = []
+        offsets: list[int] = []
+        line_start = True
+        for i in range(start, end):
+            char = self.text[i]
+            if line_start and char == "\t":
+                continue
+            chars.append(char)
+            offsets.append(self.at(i))
+            line_start = char == "\n"
+        return "".join(chars), offsets

@@ -1,0 +1,221 @@
+"""Functions, sourced files, nested scripts, and strings that are run as commands."""
+
+from __future__ import annotations
+
+import re
+
+from verlint.languages.bash.command import Call
+from verlint.languages.bash.parser import parse
+from verlint.languages.bash.pieces import Parts, has_hole, plain, shown, with_hop
+from verlint.languages.bash.redirections import Redirections
+from verlint.languages.bash.state import MAX_FUNCTIONS, MAX_SCRIPTS, OverBudget, Return, Variable
+from verlint.languages.bash.syntax import Command as CommandNode
+from verlint.languages.bash.syntax import Program, Sequence, Simple
+from verlint.source import Piece, Source
+from verlint.value import Hole, Hop, Literal, Text
+
+
+class Scripts(Redirections):
+    """Runs other texts."""
+
+    # ---- in this shell
+
+    def _call(self, name: str, arguments: list[Parts], node: Simple) -> None:
+        if len(self.scopes) >= MAX_FUNCTIONS:
+            self.run.over_budget = True
+            raise OverBudget
+        body, source = self.functions[name]
+        saved = (self.positional, self.open_arguments, self.source, self.stack, self.loops)
+        self.positional, self.open_arguments = arguments, False
+        self.stack = (*self.stack, Call(self.span(node), name))
+        self.source = source
+        self.scopes.append({})
+        self.function_names.append(name)
+        self.loops = 0
+        try:
+            self.command(body)  # type: ignore[arg-type]
+        except Return as ended:
+            self.status = ended.status
+        finally:
+            self.positional, self.open_arguments, self.source, self.stack, self.loops = saved
+            self.scopes.pop()
+            self.function_names.pop()
+            self.changed()
+
+    def source_file(self, path: Parts, arguments: list[Parts], simple: Simple) -> None:
+        """Run a file in this shell."""
+        located = self.locate(path)
+        source = None if located is None else self.run.files.source(located)
+        self.status = 0
+        if source is None or len(self.sources) > MAX_SCRIPTS:
+            self.note("missing-source", shown(path), simple)
+            return
+        program = self._program(source)
+        saved = (self.source, self.stack, self.positional, self.open_arguments)
+        self.stack = (*self.stack, Call(self.span(simple), shown(path)))
+        self.source = source
+        self.sources.append(path)
+        if arguments:
+            self.positional, self.open_arguments = list(arguments), False
+        try:
+            self.sequence_of(program)
+        except Return as ended:
+            self.status = ended.status
+        finally:
+            self.source, self.stack = saved[:2]
+            if arguments:
+                self.positional, self.open_arguments = saved[2:]
+            self.sources.pop()
+
+    def _program(self, source: Source) -> Program:
+        found = self.run.programs.get(id(source))
+        if found is None:
+            found = self.run.programs[id(source)] = parse(source.text)
+        return found
+
+    def run_text(self, text: Parts, simple: Simple) -> None:
+        """Run a string as commands of this shell (`eval`)."""
+        source = self._embedded(text)
+        if source is None:
+            self.status = None
+            return
+        program = parse(source.text, file=False)
+        if program.problem is not None:
+            self.status = 1
+            return
+        saved, self.source = self.source, source
+        try:
+            self.sequence_of(program)
+        finally:
+            self.source = saved
+
+    def _embedded(self, text: Parts) -> Source | None:
+        """A source for a string that is run as commands; holes stay as words nobody knows."""
+        out: list[str] = []
+        pieces: list[Piece] = []
+        at = 0
+        for part in text:
+            run = part.text if isinstance(part, Literal) else _placeholder(part)
+            span = part.span
+            if span is not None and span.source is self.source:
+                inset = 1 if isinstance(part, Literal) and span.end - span.start == len(run) + 2 else 0
+                pieces.append(Piece(at, span.start + inset, min(len(run), span.end - span.start)))
+            out.append(run)
+            at += len(run)
+        if not pieces:
+            pieces.append(Piece(0, self.here, 1))
+        return Source(self.source.path, "".join(out), self.source, tuple(pieces))
+
+    def sequence_of(self, program: Program) -> None:
+        """Run the commands of a text in this shell."""
+        for group in program.groups:
+            self.sequence(group)
+
+    # ---- in a shell of its own
+
+    def _script_by_path(self, words: list[Text], node: Simple) -> bool:
+        """A script started by its path."""
+        text = words[0].known
+        if text is None or "/" not in text:
+            return False
+        located = self.locate(words[0].parts)
+        source = None if located is None else self.run.files.source(located)
+        if source is None or not (text.endswith((".sh", ".bash")) or re.match(r"#!.*\b(bash|sh)\b", source.text)):
+            return False
+        self._child(source, words[0].parts, [word.parts for word in words[1:]], node)
+        return True
+
+    def _shell_program(self, words: list[Text], node: Simple) -> None:
+        """`bash …`: a script, a command string, or commands from the input."""
+        options: list[str] = []
+        at = 1
+        while at < len(words):
+            text = words[at].known
+            if text is None or not text.startswith(("-", "+")) or text == "-":
+                break
+            at += 1
+            if text == "--":
+                break
+            if text in ("--rcfile", "--init-file", "-o", "+o"):
+                if text == "-o" and at < len(words):
+                    options.append("-o " + (words[at].known or ""))
+                at += 1
+            elif not text.startswith("--") and "c" in text:
+                self._command_string(words[at:], [*options, text], node)
+                return
+            else:
+                options.append(text)
+        if at >= len(words) or "-s" in options or words[at].known == "-":
+            if self.input is not None and self.input.parts and not has_hole(self.input.parts):
+                self._command_string([Text(self.input.rest())], options, node)
+            return
+        located = self.locate(words[at].parts)
+        source = None if located is None else self.run.files.source(located)
+        if source is None:
+            self.note("missing-script", words[at].shown, node)
+            return
+        self._child(source, words[at].parts, [word.parts for word in words[at + 1 :]], node, options)
+
+    def _command_string(self, words: list[Text], options: list[str], node: Simple) -> None:
+        if not words:
+            return
+        source = self._embedded(words[0].parts)
+        if source is None:
+            self.note("unknown-command-string", words[0].shown, node)
+            return
+        name = words[1].parts if len(words) > 1 else plain("bash")
+        self._child(source, name, [word.parts for word in words[2:]], node, options, text=True)
+
+    def _child(
+        self,
+        source: Source,
+        name: Parts,
+        arguments: list[Parts],
+        node: Simple,
+        options: list[str] | None = None,
+        *,
+        text: bool = False,
+    ) -> None:
+        """Run a script in a shell of its own, with the exported variables."""
+        if self.run.scripts >= MAX_SCRIPTS:
+            self.run.over_budget = True
+            raise OverBudget
+        self.run.scripts += 1
+        child = type(self)(self.run, source, name, self.cwd)
+        for variable_name, value in self.exported().items():
+            child.globals[variable_name] = Variable(value.parts, exported=True)
+        hop = Hop(self.span(node))
+        child.positional = [with_hop(each, hop) if has_hole(each) else each for each in arguments]
+        child.output, child.input = self.output, self.input
+        child.guards, child.background = self.guards, self.background
+        child.substituting = self.substituting
+        child.stack = (*self.stack, Call(self.span(node), shown(name)))
+        for option in options or []:
+            if option == "-o pipefail":
+                child.options.add("pipefail")
+            elif re.fullmatch(r"-[a-z]+", option):
+                child.options.update(letter for letter in option[1:] if letter in "exu")
+        child.main(parse(source.text, file=False) if text else self._program(source))
+        self.status = child.status
+        self.run.scripts -= 1
+
+    # ---- implemented further up
+
+    def main(self, program: Program) -> None:
+        """Run a whole text, line by line as bash does; sets `status`."""
+        raise NotImplementedError
+
+    def sequence(self, body: Sequence) -> None:
+        """Run lists one after the other."""
+        raise NotImplementedError
+
+    def command(self, node: CommandNode) -> None:
+        """Run one command."""
+        raise NotImplementedError
+
+
+def _placeholder(part: Hole) -> str:
+    """What stands for an unknown in a string that is run as commands."""
+    if re.fullmatch(r"\w+", part.name) and isinstance(part.key, tuple) and part.key[0] == "env":
+        return "${" + part.name + "}"
+    return "__unknown__"

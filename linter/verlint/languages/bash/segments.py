@@ -1,0 +1,193 @@
+"""From the parts of a word to segments: known runs and holes, each quoted or not, splittable or not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from verlint.languages.bash.patterns import Pattern
+from verlint.languages.bash.pieces import EMPTY, MARK, Parts, join, known, strip_right
+from verlint.languages.bash.state import Exit
+from verlint.languages.bash.syntax import (
+    Arith,
+    BadParam,
+    CommandSub,
+    DoubleQuoted,
+    ExtGlob,
+    Lit,
+    Param,
+    Part,
+    ProcessSub,
+    Redirect,
+    Sequence,
+    Simple,
+    Word,
+)
+from verlint.languages.bash.variables import Variables
+from verlint.source import Span
+from verlint.value import Hole, Hop, Literal
+from verlint.value import Part as Piece
+
+Segment = tuple[Piece | None, bool, bool]
+"""A run of a word: the piece (None for an empty quoted string), whether it is quoted, whether it may be split."""
+
+
+BREAK: Segment = (None, False, False)
+"""Between two elements of a list."""
+
+
+class Segments(Variables):
+    """Expands the parts of words."""
+
+    # ---- words as strings
+
+    def string(self, word: Word, *, assignment: bool = False) -> Parts:
+        """A word as one string: no splitting, no file names."""
+        parts = word.parts
+        if len(parts) == 1 and isinstance(parts[0], Lit) and not parts[0].text.startswith("~") and not assignment:
+            return (self._literal(parts[0]),) if parts[0].text else EMPTY
+        segments: list[Segment] = []
+        self.segments(parts, False, segments, assignment=assignment)
+        out: list[Piece] = []
+        for segment in segments:
+            if segment is BREAK:
+                out.append(Literal(" "))
+            elif segment[0] is not None:
+                out.append(segment[0])
+        return tuple(out)
+
+    def pattern(self, word: Word) -> Pattern:
+        """A word as a pattern."""
+        segments: list[Segment] = []
+        self.segments(word.parts, False, segments)
+        runs: list[tuple[str, bool]] = []
+        for piece, quoted, _ in segments:
+            if piece is not None:
+                runs.append((piece.text if isinstance(piece, Literal) else MARK, quoted))
+        return tuple(runs)
+
+    def _literal(self, lit: Lit) -> Literal:
+        return Literal(lit.text, Span(self.source, lit.start, lit.end), quoted=bool(lit.quote))
+
+    # ---- parts
+
+    def segments(self, parts: Iterable[Part], in_quotes: bool, out: list[Segment], *, assignment: bool = False) -> None:
+        """Append what the parts expand to."""
+        for number, part in enumerate(parts):
+            if isinstance(part, Lit):
+                self._lit(part, in_quotes, out, first=number == 0, assignment=assignment)
+            elif isinstance(part, Param):
+                self.parameter(part, in_quotes, out)
+            elif isinstance(part, DoubleQuoted):
+                self._double_quoted(part, out)
+            elif isinstance(part, CommandSub):
+                self._put(self.command_substitution(part), in_quotes, out)
+            elif isinstance(part, Arith):
+                self._put(self._number(part), in_quotes, out)
+            elif isinstance(part, ProcessSub):
+                self.subshell(part.body, capture=part.direction == "<")
+                out.append((self.hole(self.span(part).text, "process substitution", part), True, False))
+            elif isinstance(part, ExtGlob):
+                out.append((Literal(f"{part.op}({part.text})", self.span(part)), in_quotes, False))
+            elif isinstance(part, BadParam):
+                self.note("bad-substitution", part.text, part)
+                raise Exit(1)
+
+    def _lit(self, lit: Lit, in_quotes: bool, out: list[Segment], *, first: bool, assignment: bool) -> None:
+        if lit.quote:
+            out.append((self._literal(lit) if lit.text else None, True, False))
+            return
+        text = lit.text
+        if not in_quotes and first and text.startswith("~") and (len(text) == 1 or text[1] == "/"):
+            self._home(lit, out)
+            if len(text) > 1:
+                out.append((Literal(text[1:], Span(self.source, lit.start + 1, lit.end)), False, False))
+            return
+        if assignment and ":~/" in text:
+            for at, piece in enumerate(text.split(":~/")):
+                if at:
+                    out.append((Literal(":"), False, False))
+                    self._home(lit, out)
+                    piece = "/" + piece
+                out.append((Literal(piece, self.span(lit)), False, False))
+            return
+        out.append((self._literal(lit), in_quotes, False))
+
+    def _home(self, lit: Lit, out: list[Segment]) -> None:
+        out.extend((piece, True, False) for piece in self.value_of("HOME", None, lit) or EMPTY)
+
+    def _double_quoted(self, part: DoubleQuoted, out: list[Segment]) -> None:
+        before = len(out)
+        self.segments(part.parts, True, out)
+        if len(out) > before:
+            return
+        lists_only = len(part.parts) == 1 and isinstance(part.parts[0], Param) and self._is_list(part.parts[0])
+        if not lists_only:
+            out.append((None, True, False))
+
+    def _is_list(self, param: Param) -> bool:
+        if param.op == "len":
+            return False
+        return param.name == "@" or (param.index is not None and bare_text(param.index) == "@")
+
+    def _put(self, parts: Parts, in_quotes: bool, out: list[Segment]) -> None:
+        """Append the result of an expansion; unquoted results may be split."""
+        if not parts and in_quotes:
+            out.append((None, True, False))
+        out.extend((part, in_quotes, not in_quotes) for part in parts)
+
+    def _put_list(self, values: list[Parts], star: str, in_quotes: bool, out: list[Segment]) -> None:
+        if in_quotes and star == "*":
+            self._put(join(values, self.separators()[:1]), True, out)
+            return
+        for number, value in enumerate(values):
+            if number:
+                out.append(BREAK)
+            self._put(value, in_quotes, out)
+
+    def _number(self, part: Arith) -> Parts:
+        text = self.string(part.expr)
+        value = self.arithmetic(text, part)
+        if isinstance(value, Hole):
+            return (value,)
+        found = [variable.value for name in _mentioned(text) if (variable := self.lookup(name)) is not None]
+        pieces = [piece for each in found if isinstance(each, tuple) for piece in each]
+        way = max((piece.hops for piece in pieces), key=len, default=())
+        free = next((piece.overridable for piece in pieces if isinstance(piece, Literal) and piece.overridable), "")
+        return (Literal(str(value), self.span(part), (*way, Hop(self.span(part))) if way else (), free),)
+
+    def command_substitution(self, part: CommandSub) -> Parts:
+        """What a substituted command prints, without final line ends."""
+        target = _only_input(part.body)
+        if target is not None:
+            content = self.read_file(self.string(target.target))
+            if content is None:
+                return (self.hole(self.span(part).text, "content of a file", part),)
+            return strip_right(content, "\n")
+        return strip_right(self.subshell(part.body, capture=True), "\n")
+
+    def parameter(self, param: Param, in_quotes: bool, out: list[Segment]) -> None:
+        """Append what `$x` or `${…}` expands to; implemented further up."""
+        raise NotImplementedError
+
+
+def bare_text(word: Word) -> str:
+    """The characters of the literals of a word."""
+    return "".join(part.text for part in word.parts if isinstance(part, Lit))
+
+
+def _mentioned(text: Parts) -> list[str]:
+    return re.findall(r"[A-Za-z_]\w*", known(text) or "")
+
+
+def _only_input(body: Sequence) -> Redirect | None:
+    """The redirection of `$(< file)`."""
+    if len(body.items) != 1 or len(body.items[0][0].items) != 1:
+        return None
+    commands = body.items[0][0].items[0][1].commands
+    if len(commands) != 1 or not isinstance(commands[0], Simple):
+        return None
+    simple = commands[0]
+    if simple.words or simple.assigns or len(simple.redirects) != 1 or simple.redirects[0].op != "<":
+        return None
+    return simple.redirects[0]

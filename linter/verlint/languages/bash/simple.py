@@ -1,0 +1,219 @@
+"""Simple commands: recorded, and followed into what they start."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from verlint.languages.bash.command import Command
+from verlint.languages.bash.command import Redirect as Redirection
+from verlint.languages.bash.filters import run_filter
+from verlint.languages.bash.pieces import plain
+from verlint.languages.bash.printing import Argument
+from verlint.languages.bash.scripts import Scripts
+from verlint.languages.bash.state import Variable
+from verlint.languages.bash.syntax import ArrayLit, Assign, Simple
+from verlint.languages.bash.wrappers import program_name, unwrap_one
+from verlint.value import Hole, Text
+
+_RECORDED = frozenset(
+    ["echo", "printf", "export", "declare", "typeset", "readonly", "cd", "pushd", "source", ".", "eval", "exec", "set",
+     "exit", "trap", "ulimit", "wait", "kill", "unset"]
+)  # fmt: skip
+"""Builtins whose calls are put on record."""
+_SHELLS = frozenset(["bash", "sh", "dash", "zsh"])
+
+
+class SimpleCommands(Scripts):
+    """Runs simple commands."""
+
+    _pipe_place: tuple[int, int] = (0, 1)
+
+    def simple(self, node: Simple) -> None:
+        """Run a simple command."""
+        words: list[Argument] = []
+        for word in node.words:
+            if isinstance(word, Assign):
+                words.append(word)
+            else:
+                words.extend(self.fields(word))
+        self.here = node.start
+        output, stdin = self.output, self.input
+        redirections = self._redirect(node.redirects) if node.redirects else []
+        try:
+            if redirections is None:
+                self.status = 1
+            elif not words:
+                self._assignments_only(node)
+            else:
+                self._run_words(words, node, redirections)
+            if redirections and self.output is not output and self.output:
+                self._remember_output(redirections)
+        finally:
+            self.output, self.input = output, stdin
+
+    def _assignments_only(self, node: Simple) -> None:
+        if not node.assigns:
+            self.status = 0
+            return
+        self.status = 0
+        for each in node.assigns:
+            self.assign(each)
+            self.record_assignment(each.name, each, node, exported=False)
+
+    def _run_words(self, words: list[Argument], node: Simple, redirections: list[Redirection]) -> None:
+        first = words[0]
+        assert isinstance(first, Text)
+        name = first.known or ""
+        prefix = self._prefix(node)
+        saved: dict[str, Variable | None] = {}
+        for each in node.assigns:
+            found = self.lookup(each.name)
+            saved[each.name] = None if found is None else found.copy()
+            self.assign(each, exported=True)
+        try:
+            self._dispatch(name, words, node, redirections, prefix)
+        finally:
+            if name != "export":
+                self._restore(saved)
+
+    def _prefix(self, node: Simple) -> Mapping[str, Text]:
+        out: dict[str, Text] = {}
+        for each in node.assigns:
+            if isinstance(each.value, ArrayLit):
+                continue
+            value = self.string(each.value, assignment=True)
+            out[each.name] = Text(value, self.span(each.value))
+        return out
+
+    def _restore(self, saved: dict[str, Variable | None]) -> None:
+        self.changed()
+        for name, variable in saved.items():
+            if variable is None:
+                self.globals.pop(name, None)
+                continue
+            for scope in (*reversed(self.scopes), self.globals):
+                if name in scope:
+                    scope[name] = variable
+                    break
+
+    def _dispatch(
+        self,
+        name: str,
+        words: list[Argument],
+        node: Simple,
+        redirections: list[Redirection],
+        prefix: Mapping[str, Text],
+    ) -> None:
+        function = self.functions.get(name)
+        if function is not None:
+            self._record(words, node, redirections, prefix, function=True)
+            self._call(name, self.plain_words(words[1:]), node)
+            return
+        method = self.builtin(name)
+        if method is not None:
+            if name in _RECORDED:
+                self._record(words, node, redirections, prefix, builtin=True)
+            elif name in ("[", "test"):
+                self.run.tests.append(self._as_command(words, node, redirections, prefix, builtin=True))
+            method(words, node)
+            return
+        texts = [
+            word if isinstance(word, Text) else Text(plain(self.span(word).text), self.span(word)) for word in words
+        ]
+        self._record(list(texts), node, redirections, prefix)
+        self._started(texts, node)
+
+    def external(self, words: list[Text], simple: Simple) -> None:
+        """Record a program and follow what it starts."""
+        self._record(list(words), simple, [], {})
+        self._started(words, simple)
+
+    # ---- records
+
+    def _record(
+        self,
+        words: list[Argument],
+        node: Simple,
+        redirections: list[Redirection],
+        prefix: Mapping[str, Text],
+        *,
+        builtin: bool = False,
+        function: bool = False,
+    ) -> None:
+        self.run.events.append(self._as_command(words, node, redirections, prefix, builtin=builtin, function=function))
+
+    def _as_command(
+        self,
+        words: list[Argument],
+        node: Simple,
+        redirections: list[Redirection],
+        prefix: Mapping[str, Text],
+        *,
+        builtin: bool = False,
+        function: bool = False,
+    ) -> Command:
+        argv = tuple(word if isinstance(word, Text) else self._assignment_word(word) for word in words)
+        return Command(
+            argv=argv,
+            span=self.span(node),
+            around=self.surroundings(),
+            prefix=prefix,
+            redirects=tuple(redirections),
+            builtin=builtin,
+            function=function,
+            pipe=self._pipe_place,
+            raw=tuple(self.span(word) for word in node.words),
+        )
+
+    # ---- programs
+
+    def _started(self, words: list[Text], node: Simple) -> None:
+        """What follows from starting a program: its output, and the scripts it runs in turn."""
+        name = program_name(words[0])
+        result = run_filter(
+            self, name, [word.parts for word in words[1:]], None if self.input is None else self.input.parts
+        )
+        self.status = None
+        if result is not None:
+            printed, self.status = result
+            self.write(printed)
+        if name in _SHELLS:
+            self._shell_program(words, node)
+            return
+        inner = unwrap_one(words)
+        if inner is not None:
+            if inner.argv:
+                self._wrapped(list(inner.argv), inner.assignments, node)
+            return
+        if self._script_by_path(words, node):
+            return
+        if result is None and self.output is not None and not _prints_nothing(name, words):
+            text = " ".join(word.shown for word in words)
+            self.write(
+                (
+                    Hole(
+                        ("unique", self.run.unique()), f"$({text})", f"output of {name or 'a command'}", self.span(node)
+                    ),
+                )
+            )
+
+    def _wrapped(self, argv: list[Text], assignments: Mapping[str, Text], node: Simple) -> None:
+        saved: dict[str, Variable | None] = {}
+        for name, value in assignments.items():
+            found = self.lookup(name)
+            saved[name] = None if found is None else found.copy()
+            self.assign_value(name, None, value.parts)
+            self.ensure(name).exported = True
+        try:
+            self._started(argv, node)
+        finally:
+            self._restore(saved)
+
+
+def _prints_nothing(name: str, words: list[Text]) -> bool:
+    """`python -c 'import x'`, asked only for its status."""
+    if not name.startswith("python") or len(words) < 3 or words[1].known != "-c":
+        return False
+    code = words[2].known
+    return code is not None and not re.search(r"print|write|stdout|exec|run|main", code)

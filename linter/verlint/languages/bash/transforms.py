@@ -1,0 +1,145 @@
+"""What the operators of `${x…}` make of a value: trimming, replacing, slicing, changing case."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from verlint.languages.bash.patterns import Pattern, compile_pattern, is_pattern, translate
+from verlint.languages.bash.pieces import EMPTY, MARK, Parts, cut, flat, has_hole, plain
+from verlint.languages.bash.syntax import Param
+from verlint.value import Hole, Literal
+
+if TYPE_CHECKING:
+    from verlint.languages.bash.segments import Segments
+
+
+def transform(shell: Segments, value: Parts, param: Param) -> Parts:
+    """The value after the operator of `param`; a hole with a reason where that depends on unknown characters."""
+    op = param.op
+    if op in ("^^", ",,", "^", ","):
+        return _change_case(shell, value, param)
+    if op == ":":
+        return _substring(shell, value, param)
+    if op == "@":
+        return _quoted_form(shell, value, param)
+    pattern = shell.pattern(param.arg) if param.arg is not None else ()
+    if any(MARK in text for text, _ in pattern):
+        return _unknown(shell, param, "pattern with an unknown")
+    if op[0] == "/":
+        return _replace(shell, value, param, pattern)
+    return _trim(shell, value, param, pattern)
+
+
+def _unknown(shell: Segments, param: Param, reason: str) -> Parts:
+    return (shell.hole(shell.span(param).text, reason, param),)
+
+
+def _change_case(shell: Segments, value: Parts, param: Param) -> Parts:
+    change = str.upper if param.op[0] == "^" else str.lower
+    pattern = shell.pattern(param.arg) if param.arg is not None and param.arg.parts else ()
+    regex = compile_pattern(pattern) if pattern else None
+
+    def one(char: str) -> str:
+        return change(char) if regex is None or regex.fullmatch(char) else char
+
+    out: list[Literal | Hole] = []
+    first = True
+    for part in value:
+        if isinstance(part, Hole):
+            out.append(replace(part, key=("case", param.op, part.key), name=part.name))
+            first = False
+            continue
+        text = part.text
+        if len(param.op) == 2:
+            text = "".join(one(char) for char in text)
+        elif first and text:
+            text = one(text[0]) + text[1:]
+        first = first and not text
+        out.append(replace(part, text=text))
+    return tuple(out)
+
+
+def _substring(shell: Segments, value: Parts, param: Param) -> Parts:
+    offset = shell.arithmetic(shell.string(param.arg), param) if param.arg is not None else 0
+    length = shell.arithmetic(shell.string(param.arg2), param) if param.arg2 is not None else None
+    if has_hole(value) or isinstance(offset, Hole) or isinstance(length, Hole):
+        return _unknown(shell, param, "part of an unknown")
+    size = len(flat(value))
+    start = offset if offset >= 0 else size + offset
+    if start < 0 or start > size:
+        return EMPTY
+    end = size if length is None else (start + length if length >= 0 else size + length)
+    return cut(value, start, max(end, start))
+
+
+def _quoted_form(shell: Segments, value: Parts, param: Param) -> Parts:
+    kind = flat(shell.string(param.arg)) if param.arg is not None else ""
+    if has_hole(value):
+        return _unknown(shell, param, "transformed unknown")
+    text = flat(value)
+    made = {
+        "Q": "'" + text.replace("'", "'\\''") + "'",
+        "U": text.upper(),
+        "L": text.lower(),
+        "u": text[:1].upper() + text[1:],
+    }.get(kind)
+    return value if made is None else plain(made)
+
+
+def _replace(shell: Segments, value: Parts, param: Param, pattern: Pattern) -> Parts:
+    replacement = shell.string(param.arg2) if param.arg2 is not None else EMPTY
+    text = flat(value)
+    if param.op in ("/#", "/%") and not pattern:
+        return (*replacement, *value) if param.op == "/#" else (*value, *replacement)
+    if not pattern or not "".join(run for run, _ in pattern):
+        return value
+    if has_hole(value) and is_pattern(pattern):
+        return _unknown(shell, param, "replacement in an unknown")
+    anchored = {"/#": r"\A(?:%s)", "/%": r"(?:%s)\Z"}.get(param.op, "%s")
+    regex = re.compile(anchored % translate(pattern), re.S)
+    out: list[Literal | Hole] = []
+    at = 0
+    for match in regex.finditer(text):
+        if match.end() == match.start():
+            continue
+        out.extend(cut(value, at, match.start()))
+        out.extend(replacement)
+        at = match.end()
+        if param.op != "//":
+            break
+    out.extend(cut(value, at, len(text)))
+    return tuple(out)
+
+
+def _trim(shell: Segments, value: Parts, param: Param, pattern: Pattern) -> Parts:
+    text = flat(value)
+    front = param.op[0] == "#"
+    longest = len(param.op) == 2
+    if has_hole(value):
+        return _trim_unknown(shell, value, param, pattern)
+    regex = compile_pattern(pattern)
+    size = len(text)
+    lengths = range(size, -1, -1) if longest else range(size + 1)
+    for length in lengths:
+        if front and regex.fullmatch(text, 0, length):
+            return cut(value, length, size)
+        if not front and regex.fullmatch(text, size - length):
+            return cut(value, 0, size - length)
+    return value
+
+
+def _trim_unknown(shell: Segments, value: Parts, param: Param, pattern: Pattern) -> Parts:
+    """Trim a string with holes: sure only when the trimmed side is known and the pattern has no wildcard."""
+    whole = "".join(run for run, _ in pattern)
+    text = flat(value)
+    if not is_pattern(pattern):
+        if param.op[0] == "#" and text.startswith(whole):
+            return cut(value, len(whole), len(text))
+        if param.op[0] == "%" and text.endswith(whole):
+            return cut(value, 0, len(text) - len(whole))
+        edge = text.split(MARK, 1)[0] if param.op[0] == "#" else text.rsplit(MARK, 1)[-1]
+        if len(edge) >= len(whole):
+            return value
+    return _unknown(shell, param, "trimmed unknown")

@@ -1,0 +1,218 @@
+"""What names stand for: variables, arguments, special parameters, and what the environment may give."""
+
+from __future__ import annotations
+
+from verlint.languages.bash.arithmetic import ArithmeticFault, UnknownNumber, evaluate
+from verlint.languages.bash.pieces import EMPTY, Parts, join, known, only_hole, plain
+from verlint.languages.bash.state import Array, DiscardLine, ShellState
+from verlint.languages.bash.syntax import Node
+from verlint.value import Hole, Literal, Text
+
+_DYNAMIC = frozenset(
+    ["RANDOM", "SRANDOM", "SECONDS", "EPOCHSECONDS", "EPOCHREALTIME", "HOSTNAME", "UID", "EUID", "PPID", "BASHPID",
+     "OSTYPE", "HOSTTYPE", "MACHTYPE", "BASH_VERSION", "BASH", "SHLVL"]
+)  # fmt: skip
+"""Variables that bash sets itself, with values only the machine knows."""
+
+
+class Variables(ShellState):
+    """Looks up and assigns values."""
+
+    def value_of(self, name: str, index: str | None, node: Node) -> Parts | None:
+        """The value of a parameter, None when it is not set, a hole when it is not known."""
+        if not (name[0].isalpha() or name[0] == "_"):
+            return self._special(name, node)
+        variable = self.lookup(name)
+        if variable is None or variable.value is None:
+            return self._unassigned(name, index, variable is None, node)
+        value = variable.value
+        if isinstance(value, Array):
+            return self._element(value, index, node)
+        if index is None:
+            return value
+        place = self.arithmetic(plain(index), node)
+        if isinstance(place, Hole):
+            return (place,)
+        return value if place in (0, -1) else None
+
+    def _element(self, array: Array, index: str | None, node: Node) -> Parts | None:
+        if array.associative:
+            return array.items.get("0" if index is None else index)
+        place = 0 if index is None else self.arithmetic(plain(index), node)
+        if isinstance(place, Hole):
+            return (place,)
+        if place < 0:
+            place += array.next_index()
+        return array.items.get(place)
+
+    def _special(self, name: str, node: Node) -> Parts | None:
+        if name.isdigit():
+            number = int(name)
+            if number == 0:
+                return self.name
+            if number <= len(self.positional):
+                return self.positional[number - 1]
+            if self.open_arguments:
+                key = ("argument", id(self.source), number - len(self.positional))
+                return (Hole(key, f"${number}", f"argument {number} of the caller", self.span(node)),)
+            return None
+        if name == "@":
+            return join(self.list_values("@", node), " ")
+        if name == "*":
+            return join(self.list_values("*", node), self.separators()[:1])
+        if name == "#":
+            if self.open_arguments:
+                return (Hole(("arguments", id(self.source), "#"), "$#", "number of arguments", self.span(node)),)
+            return plain(str(len(self.positional)))
+        if name == "?":
+            return plain(str(self.status)) if self.status is not None else (self.hole("$?", "exit status", node),)
+        if name == "!":
+            return self.last_background
+        if name == "-":
+            return plain("hB")
+        return (self.hole("$" + name, "process number", node),)
+
+    def _unassigned(self, name: str, index: str | None, never: bool, node: Node) -> Parts | None:
+        if name == "PWD":
+            return self.cwd
+        if name == "BASH_SOURCE" and index in (None, "0"):
+            return self.sources[-1]
+        if name == "FUNCNAME":
+            return plain(self.function_names[-1]) if self.function_names else None
+        if name == "LINENO":
+            return plain(str(self.source.position(self.here).line))
+        if name == "IFS":
+            return plain(" \t\n") if never else None
+        if name == "OPTIND":
+            return plain("1")
+        if name in _DYNAMIC:
+            return (self.hole(name, f"{name} of the machine", node),)
+        if never and index is None and self._from_outside(name):
+            return (self.environment_hole(name, node),)
+        return None
+
+    def _from_outside(self, name: str) -> bool:
+        """Whether a name nobody assigned may come from the environment: upper case, in an open world."""
+        return not self.run.closed and name.upper() == name
+
+    def environment_hole(self, name: str, node: Node) -> Hole:
+        """The value that the caller's environment may give a name; the same hole at every use."""
+        found = self.run.environment.get(name)
+        if found is None:
+            found = Hole(("env", name), name, "environment variable", self.span(node))
+            self.run.environment[name] = found
+        return found
+
+    # ---- lists
+
+    def list_values(self, name: str, node: Node) -> list[Parts]:
+        """The elements of an array, or the arguments for `@` and `*`."""
+        if name in ("@", "*"):
+            rest = [(self.arguments_hole(node),)] if self.open_arguments else []
+            return [*self.positional, *rest]
+        variable = self.lookup(name)
+        if variable is None or variable.value is None:
+            if name == "BASH_SOURCE":
+                return list(reversed(self.sources))
+            if variable is None and self._from_outside(name):
+                return [(self.environment_hole(name, node),)]
+            return []
+        return variable.value.values() if isinstance(variable.value, Array) else [variable.value]
+
+    def arguments_hole(self, node: Node) -> Hole:
+        """Whatever further arguments the user may pass."""
+        return Hole(("arguments", id(self.source)), "$@", "arguments of the caller", self.span(node))
+
+    def _array_keys(self, name: str) -> list[Parts]:
+        variable = self.lookup(name)
+        if variable is None or variable.value is None:
+            return []
+        if isinstance(variable.value, Array):
+            return [plain(str(key)) for key in variable.value.ordered_keys()]
+        return [plain("0")]
+
+    def separators(self) -> str:
+        """The value of IFS."""
+        variable = self.lookup("IFS")
+        if variable is None or variable.value is None or isinstance(variable.value, Array):
+            return " \t\n"
+        text = known(variable.value)
+        return " \t\n" if text is None else text
+
+    # ---- assignment of strings
+
+    def assign_value(self, name: str, index: str | None, value: Parts, *, append: bool = False) -> None:
+        """Give a variable (or an element) a string."""
+        self.changed()
+        variable = self.ensure(name)
+        self.run.chars += sum(len(part.text) for part in value if isinstance(part, Literal))
+        if self.run.chars > 4_000_000:
+            self.run.steps = self.run.max_steps
+        if "a" in self.options:
+            variable.exported = True
+        if index is not None or isinstance(variable.value, Array):
+            self._assign_element(name, index, value, append)
+            return
+        old = variable.value or EMPTY
+        if variable.integer:
+            total = (*old, Literal("+("), *value, Literal(")")) if append and old else value
+            node = Node(self.here, self.here)
+            result = self.arithmetic(total, node)
+            variable.value = (result,) if isinstance(result, Hole) else plain(str(result))
+            return
+        variable.value = (*old, *value) if append else value
+
+    def _assign_element(self, name: str, index: str | None, value: Parts, append: bool) -> None:
+        variable = self.ensure(name)
+        if not isinstance(variable.value, Array):
+            variable.value = Array({} if variable.value is None else {0: variable.value})
+        array = variable.value
+        key: int | str
+        if array.associative:
+            key = "0" if index is None else index
+        else:
+            place = 0 if index is None else self.arithmetic(plain(index), Node(self.here, self.here))
+            if isinstance(place, Hole):
+                array.items[array.next_index()] = value
+                return
+            key = place + array.next_index() if place < 0 else place
+        array.items[key] = (*array.items.get(key, EMPTY), *value) if append else value
+
+    # ---- arithmetic
+
+    def arithmetic(self, text: Parts, node: Node) -> int | Hole:
+        """The value of an arithmetic expression; raises DiscardLine when bash rejects it."""
+        hole = only_hole(text)
+        if hole is not None:
+            return hole
+        flat_text = known(text)
+        if flat_text is None:
+            return self.hole(Text(text).shown, "arithmetic with an unknown", node, ("arith", Text(text).identity()))
+        try:
+            return evaluate(flat_text, _Numbers(self))
+        except UnknownNumber:
+            return self.hole(
+                f"$(({flat_text.strip()}))", "arithmetic with an unknown", node, ("arith", flat_text.strip())
+            )
+        except ArithmeticFault as error:
+            self.note("arithmetic", str(error), node)
+            raise DiscardLine from None
+
+
+class _Numbers:
+    """Variables as arithmetic sees them."""
+
+    def __init__(self, shell: Variables) -> None:
+        self.shell = shell
+
+    def number_text(self, name: str, index: str | None) -> str:
+        value = self.shell.value_of(name, index, Node(self.shell.here, self.shell.here))
+        if value is None:
+            return ""
+        text = known(value)
+        if text is None:
+            raise UnknownNumber
+        return text
+
+    def assign_number(self, name: str, index: str | None, value: int) -> None:
+        self.shell.assign_value(name, index, plain(str(value)))

@@ -1,0 +1,243 @@
+"""A checkpoint that is used must have been saved by an earlier stage of the experiment.
+
+A stage that reads `FOLDER/global_step_N/actor` finds nothing there when no run saved into that folder, when the run
+comes only later, or when it saves no such role. The model load fails after the queue and the start of the cluster; the
+launchers that merge shards first create the empty folder and fail later still, with a message about a missing config.
+
+Reported as certain: a folder that only a later command fills; a folder that no command fills, while a run of nearly
+the same name fills its own; a role that the run does not save (a run without a critic has no `critic/`, a spec's `outs`
+lists its roles); a run that is told to save nothing. A folder that nothing here explains is one to verify: it may come
+from an earlier session. Silent for experiments without a training run of their own, such as evaluation drivers; for
+folders that are downloaded, cloned, copied or made by a program whose effect is not known; and for names that are not
+known before the run.
+
+Fix: use the run's name as its stage writes it, train it before, or ask that stage to save the role.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from verlint.experiment.checkpoints import Ledger, Save, Use, ledger_of, own_sources, saved_by
+from verlint.experiment.paths import components, last_component, parent, shown
+from verlint.experiment.spec import Spec, SpecDep, SpecStage
+from verlint.experiment.stage import Experiment
+from verlint.families import FAMILIES
+from verlint.finding import Finding
+from verlint.rule import ERROR, Context, rule
+
+_ROUND = re.compile(r"(?:^|[-_.])(?:r|rd|round|iter|it|loop|gen)[-_]?(\d+)(?=$|[-_.])", re.IGNORECASE)
+_ORIGINS = frozenset(
+    ["base", "baseline", "init", "sft", "pretrain", "pretrained", "ref", "reference", "old", "prev", "previous", "best"]
+)
+"""Parts of names that say where a run started from; such a run is often an older one."""
+
+
+@rule("VL203", "missing-checkpoint", on=Experiment, severity=ERROR, since="0.1")
+def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
+    if experiment.spec is not None:
+        if experiment.spec.spec is not None:
+            yield from _of_spec(experiment.spec.spec, ctx)
+        return
+    script = experiment.script
+    if script is None or not experiment.root:
+        return
+    ledger = ledger_of(script.resolution.paths, own_sources(script.texts), ctx.project.launch)
+    if ledger.saves and not ledger.cut_short:
+        for uses in _grouped(ledger.uses):
+            yield from _of_uses(uses, ledger, ctx)
+
+
+# ---- drivers and documents
+
+
+def _grouped(uses: Sequence[Use]) -> list[list[Use]]:
+    """Uses of one folder and role whose name is written at one place."""
+    groups: dict[object, list[Use]] = {}
+    for use in uses:
+        groups.setdefault((use.key, use.role, use.span.order()), []).append(use)
+    return list(groups.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    certain: bool
+    reason: str
+    help: str = ""
+    near: str = ""
+    related: Save | None = None
+    label: str = ""
+
+
+def _of_uses(uses: Sequence[Use], ledger: Ledger, ctx: Context) -> Iterator[Finding]:
+    use = min(uses, key=lambda each: (each.place.call, each.place.inner))
+    if last_component(use.folder).known is None or use.folder.elastic:
+        return
+    verdict = _judge(use, ledger, ctx)
+    if verdict is None:
+        return
+    value = f"{shown(use.folder)}/global_step_{_steps(uses, short=True)}{'/' + use.role if use.role else ''}"
+    message = f"{_steps(uses)} of `{last_component(use.folder).shown}` {_verb(uses)} used{verdict.reason}"
+    hops = use.word.trail()
+    if verdict.certain and not all(each.conditional for each in uses):
+        found = ctx.fail(use.span, message, value=value, hops=hops, near=verdict.near, help=verdict.help)
+    else:
+        verify = f"ls {_quoted(shown(use.folder))}"
+        found = ctx.unsure(
+            use.span, message, value=value, hops=hops, near=verdict.near, help=verdict.help, verify=verify
+        )
+    if verdict.related is not None:
+        found = found.with_related(verdict.related.span, verdict.label)
+    yield found
+
+
+def _judge(use: Use, ledger: Ledger, ctx: Context) -> _Verdict | None:
+    if ledger.made_otherwise(use):
+        return None
+    same = [save for save in ledger.saves if save.key == use.key]
+    if any(save.command is use.command for save in same):
+        return None  # a run that goes on from its own folder
+    earlier = [save for save in same if save.place.before(use.place)]
+    saving = [save for save in earlier if not save.never]
+    if saving:
+        return _missing_role(use, saving)
+    if earlier:
+        return _Verdict(
+            True, ", but that run is told to save nothing", "give it a trainer.save_freq above 0",
+            related=earlier[0], label="the run writes here, with trainer.save_freq at 0 or below",
+        )  # fmt: skip
+    if same:
+        return _Verdict(
+            True, " before the run that saves it", "move the training before this use",
+            related=same[0], label="saved only here, later",
+        )  # fmt: skip
+    return _unmade(use, ledger, last_component(use.folder).shown, ctx)
+
+
+def _missing_role(use: Use, saving: Sequence[Save]) -> _Verdict | None:
+    roles: set[str] = set()
+    for save in saving:
+        if save.roles is None:
+            return None
+        roles |= save.roles
+    if not use.role or use.role in roles:
+        return None
+    only = " and ".join(sorted(roles))
+    return _Verdict(
+        True, f", but that run saves only the {only}", "use a role that the run saves",
+        related=saving[0], label=f"this run saves the {only}",
+    )  # fmt: skip
+
+
+def _unmade(use: Use, ledger: Ledger, name: str, ctx: Context) -> _Verdict | None:
+    """A folder that nothing in the experiment fills."""
+    folder = components(parent(use.folder))
+    beside = [save for save in ledger.saves if save.key[:-1] == folder and last_component(save.folder).known]
+    names = {last_component(save.folder).shown: save for save in beside}
+    near = get_close_matches(name, list(names), n=2, cutoff=0.6)
+    reason = ", but no stage trains a run of this name"
+    if not near:
+        return _Verdict(False, reason, "train it before, or check that an earlier session left it there")
+    save = names[near[0]]
+    certain = _is_slip(name, near, names, use, ledger) and not _trained_elsewhere(use, ctx)
+    return _Verdict(
+        certain,
+        reason,
+        f"write {near[0]}, or train {name} before",
+        ", ".join(near),
+        save,
+        "a run of a similar name saves here",
+    )
+
+
+def _is_slip(name: str, near: Sequence[str], names: dict[str, Save], use: Use, ledger: Ledger) -> bool:
+    """Whether a name that nothing makes is surely wrong, and not that of a run from an earlier session."""
+    if not all(names[each].place.before(use.place) for each in near[:1]):
+        return False
+    rounds = [other for other in names if _ROUND.sub("#", other) == _ROUND.sub("#", name)]
+    if rounds and _ROUND.search(name):
+        return all(_numbers(other) < _numbers(name) for other in rounds)
+    if _ORIGINS & set(re.split(r"[-_.]", name.lower())) - set(re.split(r"[-_.]", near[0].lower())):
+        return False
+    if re.sub(r"\d+", "#", name) == re.sub(r"\d+", "#", near[0]):
+        return all(each.key != names[near[0]].key for each in ledger.uses)
+    return True
+
+
+def _numbers(name: str) -> list[int]:
+    return [int(number) for number in _ROUND.findall(name)]
+
+
+def _trained_elsewhere(use: Use, ctx: Context) -> bool:
+    """Whether another script or a spec of the project trains this run."""
+    for launch, _ in ctx.project.launches:
+        saved = saved_by(launch, use.place)
+        if saved is not None and saved.key == use.key:
+            return True
+    name = last_component(use.folder).shown
+    stages = (stage for file in ctx.project.specs if file.spec is not None for stage in file.spec.stages.values())
+    return any(str(stage.args["exp_name"]) == name and stage.outs for stage in stages if "exp_name" in stage.args)
+
+
+def _steps(uses: Sequence[Use], *, short: bool = False) -> str:
+    """`actor step 100`, `actor steps 10 to 100`, as in messages; only the numbers in the short form."""
+    numbers = sorted({use.step for use in uses if use.step is not None})
+    role = f"{uses[0].role} " if uses[0].role else ""
+    if not numbers:
+        return "N" if short else f"{role}a checkpoint"
+    if short:
+        return str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]}…{numbers[-1]}"
+    return f"{role}step {numbers[0]}" if len(numbers) == 1 else f"{role}steps {numbers[0]} to {numbers[-1]}"
+
+
+def _verb(uses: Sequence[Use]) -> str:
+    return "are" if len({use.step for use in uses}) > 1 else "is"
+
+
+def _quoted(path: str) -> str:
+    return f'"{path}"' if "$" in path else shlex.quote(path)
+
+
+# ---- specs
+
+
+def _of_spec(spec: Spec, ctx: Context) -> Iterator[Finding]:
+    for stage in spec.stages.values():
+        for dep in stage.deps.values():
+            source = spec.stages.get(str(dep.from_stage)) if dep.from_stage.decided else None
+            if source is not None and source is not stage and dep.role.given and dep.role.decided:
+                yield from _of_dep(spec, source, dep, ctx)
+
+
+def _of_dep(spec: Spec, source: SpecStage, dep: SpecDep, ctx: Context) -> Iterator[Finding]:
+    role = str(dep.role)
+    saved = declared_roles(spec, source)
+    if saved is None or role in saved:
+        return
+    what = f"only the {' and '.join(sorted(saved))}" if saved else "no checkpoint"
+    found = ctx.fail(
+        dep.role,
+        f"the {role} of stage `{source.id}` is used, but that stage saves {what}",
+        help=f"use a role that `{source.id}` saves, or add {role} to the roles of its outs",
+    )
+    outs = [out.span for out in source.outs.values() if out.is_checkpoint]
+    yield found.with_related(outs[0] if outs else source.id_span, f"what `{source.id}` saves")
+
+
+def declared_roles(spec: Spec, stage: SpecStage) -> frozenset[str] | None:
+    """The roles a stage says it saves; where it says nothing, those of its kind; None when they are not known."""
+    outs = [out for out in stage.outs.values() if out.is_checkpoint]
+    roles = [role for out in outs for role in out.roles]
+    if not all(role.decided for role in roles):
+        return None
+    if outs:
+        return frozenset(str(role) for role in roles)
+    family = FAMILIES.get(str(spec.family))
+    kind = family.stage(str(stage.kind)) if family is not None else None
+    if kind is None or not stage.outs:
+        return frozenset(kind.saves) if kind is not None and kind.saves else None
+    return frozenset()

@@ -1,0 +1,1 @@
+"""Rules about branches, checkouts and environments."""

@@ -1,0 +1,89 @@
+"""Switches in Python programs that let code of strangers run. `ast` is loaded only for texts that mention one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from verlint.source import Source, Span
+
+if TYPE_CHECKING:
+    import ast
+
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+_CODE = ("HF_ALLOW_CODE_EVAL", "confirm_run_unsafe_code", "allow_code_execution")
+
+
+def trusted_code(source: Source) -> Iterator[Span]:
+    """The calls that pass `trust_remote_code=True` without a pinned revision: the argument."""
+    import ast
+
+    for node in _nodes(source, ("trust_remote_code",)):
+        if isinstance(node, ast.Call):
+            named = {each.arg: each for each in node.keywords if each.arg}
+            trust, revision = named.get("trust_remote_code"), named.get("revision")
+            pinned = (
+                revision is not None
+                and isinstance(revision.value, ast.Constant)
+                and _COMMIT.fullmatch(str(revision.value.value))
+            )
+            if trust is not None and _true(trust.value) and not pinned:
+                yield _span(source, trust)
+        elif isinstance(node, ast.Dict):
+            for key, value in zip(node.keys, node.values, strict=True):
+                if isinstance(key, ast.Constant) and key.value == "trust_remote_code" and _true(value):
+                    yield _span(source, key, value)
+
+
+def code_execution(source: Source) -> Iterator[tuple[str, Span]]:
+    """What lets generated code run: `os.environ["HF_ALLOW_CODE_EVAL"] = "1"`, `confirm_run_unsafe_code=True`, …"""
+    import ast
+
+    for node in _nodes(source, _CODE):
+        if isinstance(node, ast.Call):
+            for each in node.keywords:
+                if each.arg in _CODE[1:] and _true(each.value):
+                    yield f"{each.arg}=True", _span(source, each)
+            words = [each.value for each in node.args if isinstance(each, ast.Constant)]
+            if words == [_CODE[0], "1"]:
+                yield f"{_CODE[0]}=1", _span(source, node)
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
+            key = node.targets[0].slice
+            if (
+                isinstance(key, ast.Constant)
+                and key.value == _CODE[0]
+                and isinstance(node.value, ast.Constant)
+                and node.value.value == "1"
+            ):
+                yield f"{_CODE[0]}=1", _span(source, node)
+
+
+def _nodes(source: Source, words: tuple[str, ...]) -> Iterator[ast.AST]:
+    if not any(word in source.text for word in words):
+        return
+    import ast
+
+    try:
+        tree = ast.parse(source.text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    found = [node for node in ast.walk(tree) if isinstance(node, (ast.Call, ast.Dict, ast.Assign))]
+    yield from sorted(found, key=lambda node: (node.lineno, node.col_offset))
+
+
+def _true(node: ast.expr) -> bool:
+    import ast
+
+    return isinstance(node, ast.Constant) and node.value is True
+
+
+def _span(source: Source, first: ast.keyword | ast.expr | ast.Assign, last: ast.expr | None = None) -> Span:
+    last = last or first  # type: ignore[assignment]
+    start = _offset(source, first.lineno, first.col_offset)
+    return source.span(start, _offset(source, last.end_lineno or 1, last.end_col_offset or 0))  # type: ignore[union-attr]
+
+
+def _offset(source: Source, line: int, column: int) -> int:
+    """The offset of a place that is counted in UTF-8 bytes."""
+    return source.offset(line) + len(source.line(line).encode()[:column].decode("utf-8", "ignore"))

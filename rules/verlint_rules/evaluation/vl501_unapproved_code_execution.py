@@ -1,0 +1,113 @@
+"""Code that a model wrote is run, and nobody has approved it.
+
+`HF_ALLOW_CODE_EVAL=1` and `--confirm_run_unsafe_code` tell a harness to execute whatever the model answers, with the
+rights of the job: its files, its network, its credentials. The harnesses ask for the flag so that a person decides,
+in a place where no harm can be done. A flag in a launcher decides for everybody who runs it.
+
+Silent once a spec of the project grants it to the stage that runs the launcher: the stage names an entry of
+`approvals` with `granted_by`, `sandbox` and a `scope` that covers the stage or its tasks. A placeholder
+(`<APPROVER>`) grants nothing. In a document this is a warning.
+
+Fix: leave the flag out for tasks that run no code (IF-Eval runs none). Otherwise run the stage in a sandbox and say
+so: `approvals: {unsafe-code-eval: {granted_by: NAME, sandbox: docker, scope: [STAGE]}}` and `approvals:
+[unsafe-code-eval]` in the stage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from verlint.experiment.places import assignments_in, variants_in
+from verlint.experiment.spec import Spec
+from verlint.files.kinds import Kind
+from verlint.files.loading import Loaded
+from verlint.finding import Finding, Severity
+from verlint.rule import ERROR, WARNING, Context, rule
+from verlint_rules.evaluation.code_execution import (
+    VARIABLE,
+    Refusal,
+    Trigger,
+    is_on,
+    refusal,
+    spec_triggers,
+    stages_that_run,
+    triggers_of,
+)
+from verlint_rules.evaluation.python_switches import code_execution
+
+SHOWN = 10
+_HELP = (
+    "leave it out if the tasks run no code; else run the stage in a sandbox and grant it under `approvals` in the spec"
+)
+
+
+@rule("VL501", "unapproved-code-execution", on=Loaded, severity=ERROR, since="0.1")
+def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
+    match file.kind:
+        case Kind.LAUNCHER | Kind.MARKDOWN:
+            yield from _in_shell(file, ctx)
+        case Kind.PYTHON:
+            found = [Trigger(what, span) for what, span in code_execution(file.source)]
+            if found:
+                yield from _in_launcher(file, ctx, [found])
+        case Kind.SPEC:
+            for spec in (each.spec for each in ctx.project.specs if each.source is file.source):
+                yield from _in_spec(spec, ctx) if spec is not None else ()
+
+
+def _in_shell(file: Loaded, ctx: Context) -> Iterator[Finding]:
+    by_command: dict[int, list[Trigger]] = {}
+    for variant in variants_in(ctx.project, file.source):
+        found = triggers_of(variant.command)
+        if found:
+            by_command.setdefault(variant.command.span.in_file().start, found)
+    exports = [
+        Trigger(f"{VARIABLE}={each.value.known}", each.span)
+        for each in assignments_in(ctx.project, file.source)
+        if each.name == VARIABLE and each.value is not None and is_on(each.value)
+    ]
+    exports = list({each.span.in_file().start: each for each in exports}.values())
+    groups = [[*found, *exports] for _, found in sorted(by_command.items())] or ([exports] if exports else [])
+    yield from _in_launcher(file, ctx, groups)
+
+
+def _in_launcher(file: Loaded, ctx: Context, groups: Sequence[Sequence[Trigger]]) -> Iterator[Finding]:
+    document = file.kind is Kind.MARKDOWN
+    specs = [each.spec for each in ctx.project.specs if each.spec is not None]
+    if document:
+        stages = [(spec, stage) for spec in specs for stage in spec.stages.values()]
+    else:
+        stages = list(stages_that_run(ctx.project, ctx.project.tree.relative(file.path) or file.source.path))
+    refusals = [refusal(spec, stage) for spec, stage in stages]
+    if None in refusals:
+        return
+    why, place = Refusal("no spec grants it"), None
+    if refusals and not document:
+        why, place = next(((lack, stage.id_span) for lack, (_, stage) in zip(refusals, stages, strict=True) if lack))
+    elif specs and not document:
+        why = Refusal("no stage of a spec runs this launcher and is granted it")
+    for group in groups:
+        finding = _finding(ctx, group, why, WARNING if document else None)
+        yield finding.with_related(place, "the stage that runs it")
+
+
+def _finding(ctx: Context, group: Sequence[Trigger], why: Refusal, severity: Severity | None = None) -> Finding:
+    first = group[0]
+    message = f"`{first.what}` lets code that the model writes run, and {why.reason}"
+    tasks = f"tasks {first.tasks}" if first.tasks else ""
+    if why.variable:
+        verify = f'echo "${{{why.variable}}}"'
+        finding = ctx.unsure(first.span, message, verify=verify, value=tasks, help=_HELP, severity=severity)
+    else:
+        finding = ctx.fail(first.span, message, value=tasks, help=_HELP, severity=severity)
+    for other in group[1 : SHOWN + 1]:
+        finding = finding.with_related(other.span, f"{other.what} for it" if other.variable else other.what)
+    return finding.with_related(why.place, "the approval")
+
+
+def _in_spec(spec: Spec, ctx: Context) -> Iterator[Finding]:
+    for stage in spec.stages.values():
+        why = refusal(spec, stage)
+        found = spec_triggers(stage) if why is not None else []
+        if why is not None and found:
+            yield _finding(ctx, found, why)

@@ -1,0 +1,294 @@
+"""Files that commands and specs name, and whether they are there."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from verlint.experiment.branches import branch_change
+from verlint.experiment.launch import python_program
+from verlint.experiment.project import Project, Variant
+from verlint.experiment.spec import Spec, SpecStage
+from verlint.experiment.stage import called_file
+from verlint.files.tree import Tree
+from verlint.languages.bash.command import Command
+from verlint.languages.bash.state import Event
+from verlint.languages.bash.wrappers import program_name, unwrap
+from verlint.pathglob import matches
+from verlint.value import Hole, Text
+
+_SCRIPT = re.compile(r"\.(?:sh|bash|sbatch|slurm)$")
+_FILE = re.compile(r"[\w.@+/-]+\.(?:sh|bash|sbatch|slurm|py)")
+_CONFIG = re.compile(r"[\w.@+/-]+\.(?:ya?ml|json|toml)")
+_CONFIG_OPTION = re.compile(r"--(?:config[-_]file|runtime-env|deepspeed|env-file)")
+_CONFIG_READERS = frozenset(["accelerate", "ray", "deepspeed", "torchrun", "uv"])
+_PLACEHOLDER = re.compile(r"(?:^|[/_.-])(?:path|your|my|some|xxx+|foo|bar|example)(?:$|[/_.-])|path[_-]?to|\.\.\.", re.IGNORECASE)
+_MAKERS = frozenset(
+    ["git", "gh", "cp", "mv", "ln", "install", "wget", "curl", "tar", "unzip", "gunzip", "rsync", "scp", "svn", "hf", "huggingface-cli",
+     "modelscope", "aws", "gsutil", "gcloud", "azcopy", "dvc", "tee", "touch", "make", "cmake"]
+)  # fmt: skip
+"""Programs that bring or make files."""
+_ELSEWHERE = frozenset(["docker", "podman", "ssh", "kubectl", "singularity", "apptainer", "enroot", "salloc"])
+"""Programs behind which a reader of a document is on another machine or in a container."""
+_SAYS_ONLY = frozenset(["echo", "printf", "cd", "pushd", "export", "set", "ls", "rm", "mkdir", "cat", "chmod"])
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A file that is not there: `path` as written, `kind` ("script", "tool", "config"), a similar path in the same form, the
+    word that names it (None in a spec), the folder of the checkout it is looked for in, and the branch that is declared."""
+
+    path: str
+    kind: str
+    near: str = ""
+    word: Text | None = None
+    folder: str = ""
+    on_branch: str = ""
+
+
+# ---- commands
+
+
+def missing_of_command(variant: Variant, project: Project) -> Iterator[Missing]:
+    """The files that a command names and that are surely not there when it runs."""
+    command = variant.command
+    for word, kind in _named_files(command):
+        path = word.known or ""
+        if path.startswith("/") or _PLACEHOLDER.search(path) or _is_left_alone(path, variant, project):
+            continue
+        bases = _bases(variant, project.tree)
+        sure = bool(bases)
+        if not sure and variant.entry.document:
+            bases = _bases_of_document(path, variant, project)
+        if not bases or any(project.tree.exists(_join(base, path)) for base in bases):
+            continue
+        near = _near(path, bases, project, 0.75 if sure else 0.9)
+        if near or (sure and "/" in path and any(_is_filled(project.tree, _join(base, posixpath.dirname(path))) for base in bases)):
+            yield Missing(path, kind, near, word)
+
+
+def _named_files(command: Command) -> Iterator[tuple[Text, str]]:
+    """The words of a command that name a script, tool or config to be read."""
+    argv = unwrap(command.argv).argv
+    if not argv or any(program_name(word) in ("ray", "docker") for word in command.argv[:1]) and _has(argv, "--working-dir"):
+        return
+    name = program_name(argv[0])
+    called = called_file(command)
+    program = python_program(command.argv)
+    word: Text | None = None
+    if called is not None:
+        word = called.path
+    elif program is not None and not program.module:
+        word = program.name
+    elif name in ("sbatch", "qsub"):
+        word = next((each for each in argv[1:] if _SCRIPT.search(each.known or "")), None)
+    if word is not None and _FILE.fullmatch(word.known or ""):
+        yield word, "script" if _SCRIPT.search(word.known or "") else "tool"
+    if name in _CONFIG_READERS:
+        yield from ((each, "config") for each in _configs(argv))
+
+
+def _configs(argv: Sequence[Text]) -> Iterator[Text]:
+    for at, word in enumerate(argv):
+        text = word.known or ""
+        option, equals, value = text.partition("=")
+        if not _CONFIG_OPTION.fullmatch(option):
+            continue
+        given = word.slice(len(option) + 1, len(text)) if equals else argv[at + 1] if at + 1 < len(argv) else None
+        if given is not None and _CONFIG.fullmatch(given.known or ""):
+            yield given
+
+
+def _has(argv: Sequence[Text], option: str) -> bool:
+    return any((word.known or word.prefix).startswith(option) for word in argv)
+
+
+# ---- where it is looked for
+
+
+def _bases(variant: Variant, tree: Tree) -> list[str]:
+    """The folders that the command may be started in, as seen from the root of the project: the working directory first, then
+    the same way from each folder above the script. None when the directory is not known or not on disk."""
+    way = _way(variant.command.around.cwd)
+    if way is None:
+        return []
+    start, rest = way
+    first = _join(start, rest)
+    if not tree.is_dir(first or "."):
+        return []
+    out = [first]
+    folder = posixpath.dirname(variant.entry.path)
+    while True:
+        base = _join(folder, rest)
+        if base not in out and not base.startswith("..") and tree.is_dir(base or "."):
+            out.append(base)
+        if not folder:
+            return out
+        folder = posixpath.dirname(folder)
+
+
+def _bases_of_document(path: str, variant: Variant, project: Project) -> list[str]:
+    """The folders above a document whose reader has gone somewhere unknown (into a container, a clone): only where another
+    call of the document names a file that is there, in the same folder."""
+    folder = posixpath.dirname(path)
+    if not folder:
+        return []
+    above = [posixpath.dirname(variant.entry.path)]
+    while above[-1]:
+        above.append(posixpath.dirname(above[-1]))
+    siblings = {
+        word.known or ""
+        for command in variant.entry.resolution.paths[0].commands
+        for word, _ in _named_files(command)
+        if posixpath.dirname(word.known or "") == folder
+    }
+    return [base for base in above if any(project.tree.exists(_join(base, each)) for each in siblings)]
+
+
+def _way(cwd: Text) -> tuple[str, str] | None:
+    """The folder a script is started in and the way from there to the working directory, when both are known."""
+    first = cwd.parts[0] if cwd.parts else None
+    if not isinstance(first, Hole) or not (isinstance(first.key, tuple) and first.key[0] == "cwd"):
+        return None
+    rest = Text(cwd.parts[1:]).known
+    if rest is None or _join(str(first.key[1]), rest.strip("/")).startswith(".."):
+        return None
+    return str(first.key[1]), rest.strip("/")
+
+
+def _join(base: str, path: str) -> str:
+    joined = posixpath.normpath(posixpath.join(base or ".", path or "."))
+    return "" if joined == "." else joined
+
+
+def _is_filled(tree: Tree, folder: str) -> bool:
+    """Whether a folder is there with something in it; a submodule that was not fetched is an empty one."""
+    return not folder.startswith("..") and tree.is_dir(folder or ".") and bool(tree.listing(folder or "."))
+
+
+def _near(path: str, bases: Sequence[str], project: Project, cutoff: float = 0.75) -> str:
+    """A path like the missing one that is there, written in the same way, "" when there is none."""
+    folder, name = posixpath.split(path)
+    suffix = posixpath.splitext(name)[1]
+    for base in bases:
+        names = [each for each in project.tree.listing(_join(base, folder) or ".") if each.endswith(suffix)]
+        close = get_close_matches(name, names, 1, cutoff if folder else max(cutoff, 0.85))
+        if close:
+            return posixpath.join(folder, close[0])
+    if not folder:
+        return ""
+    known = [found for file in project.files if (found := project.tree.relative(file.path)) and found.endswith(suffix)]
+    for base in bases[:1]:
+        seen = [posixpath.relpath(each, base or ".") for each in known]
+        same = [each for each in seen if posixpath.basename(each) == name and not each.startswith("..")]
+        close = same[:1] if len(same) == 1 else get_close_matches(path, seen, 1, 0.9)
+        if close:
+            return close[0]
+    return ""
+
+
+# ---- what speaks against a finding
+
+
+def _is_left_alone(path: str, variant: Variant, project: Project) -> bool:
+    name = posixpath.basename(path)
+    if name.startswith(".") or path.endswith(("bin/activate", ".env.sh")) or _is_tolerated(variant.command):
+        return True
+    paths = variant.entry.resolution.paths
+    if any(name in guard.text for way in paths for guard in way.conditions):
+        return True
+    if any(_is_ignored(_join(base, path), project.tree) for base in _bases(variant, project.tree)[:2]):
+        return True
+    events = paths[min(variant.paths)].events
+    return any(_may_make(event, path, variant) for event in _before(events, variant.command))
+
+
+def _before(events: Sequence[Event], command: Command) -> Iterator[Command]:
+    for event in events:
+        if not isinstance(event, Command):
+            continue
+        if event.span == command.span and event.argv == command.argv:
+            return
+        yield event
+
+
+def _may_make(event: Command, path: str, variant: Variant) -> bool:
+    """Whether an earlier command may have put the file there, or the reader somewhere else."""
+    argv = unwrap(event.argv).argv
+    name = program_name(argv[0]) if argv else ""
+    pieces = set(path.split("/"))
+    if any(posixpath.basename(each.target.known or "") == posixpath.basename(path) for each in event.redirects):
+        return True
+    if name in _ELSEWHERE and variant.entry.document and _bases(variant, variant.entry.tree):
+        return True
+    change = branch_change(event)
+    if change is not None and name == "git" and change.folder in ("", *pieces, *variant.entry.path.split("/")[:-1]):
+        return True
+    if name == "git" and any(word.known in ("pull", "submodule", "lfs", "checkout", "switch") for word in argv[1:3]):
+        return change is None or _way(event.around.cwd) is None or not pieces.isdisjoint({change.folder})
+    if name in _SAYS_ONLY or not argv:
+        return False
+    called = called_file(event)
+    words = called.arguments if called is not None else argv[1:]
+    last = {posixpath.basename((word.known or "").rstrip("/")).removesuffix(".git") for word in words}
+    if posixpath.basename(path) in last:
+        return True
+    return name in _MAKERS and (not pieces.isdisjoint(last - {""}) or "." in last)
+
+
+def _is_tolerated(command: Command) -> bool:
+    """Whether the launcher goes on on purpose when the file is not there."""
+    text = command.span.source.text[command.span.end : command.span.end + 40]
+    return bool(re.match(r"[ \t]*(?:\d?>\S+[ \t]*)*\|\|", text)) or (
+        program_name(command.argv[0]) in ("source", ".") and any(each.target.known == "/dev/null" for each in command.redirects)
+    )
+
+
+def _is_ignored(path: str, tree: Tree) -> bool:
+    """Whether a `.gitignore` above names the file, so that it is made on each machine."""
+    folder = posixpath.dirname(path)
+    while True:
+        source = tree.source(_join(folder, ".gitignore"))
+        lines = [] if source is None else [line.strip() for line in source.text.splitlines()]
+        inner = posixpath.relpath(path, folder or ".")
+        if any(matches(line.lstrip("/"), inner) for line in lines if line and line[0] not in "#!"):
+            return True
+        if not folder:
+            return False
+        folder = posixpath.dirname(folder)
+
+
+# ---- specs
+
+
+def missing_from_spec(spec: Spec, stage: SpecStage, project: Project) -> Missing | None:
+    """The launcher of a stage when it is neither in its checkout nor beside the spec; a checkout that is not on disk may hold
+    anything."""
+    launcher = stage.launcher
+    path = launcher.data if launcher.given and launcher.decided else None
+    home = next((project.tree.relative(file.path) for file in project.files if file.source is spec.source), None)
+    if not isinstance(path, str) or path.startswith("/") or _PLACEHOLDER.search(path) or home is None:
+        return None
+    beside = posixpath.dirname(home)
+    folders = [beside]
+    shown = ""
+    if stage.checkout.given:
+        checkout = spec.checkouts.get(str(stage.checkout))
+        place = checkout.path if checkout is not None else None
+        if place is None or not place.given or not isinstance(place.data, str) or place.data.startswith(("/", "~")):
+            return None
+        folder = _join(beside, place.data)
+        if not _is_filled(project.tree, folder):
+            return None
+        folders.insert(0, folder)
+        shown = place.data.rstrip("/")
+    if any(folder.startswith("..") or project.tree.exists(_join(folder, path)) for folder in folders):
+        return None
+    if any(_is_ignored(_join(folder, path), project.tree) for folder in folders):
+        return None
+    near = _near(path, folders, project)
+    branch = str(stage.branch) if stage.branch.given and stage.branch.decided else ""
+    return Missing(path, "script", near, None, "" if shown in ("", ".") else shown, branch if shown else "")

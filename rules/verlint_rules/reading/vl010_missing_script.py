@@ -1,0 +1,88 @@
+"""A launcher, tool or config that a command names must exist in the checkout.
+
+`bash scripts/textgame_eval.sh.sh` fails with status 127 and the driver goes on with the next line: the stage is left out,
+and what later stages read is missing or old. In a README the mistake costs everybody who copies the line.
+
+Only what can be known is judged: relative paths, seen from a working directory inside the checkout, in a folder that
+exists (or with a file of a similar name). Files that the run makes itself (`git clone`, `cp`, `wget`, `> run.sh`), that a
+test asks for first, that `.gitignore` names, or that lie in a checkout which is not on disk or changes its branch on the
+way are left alone.
+
+Fix: write the path of the file as it is. The unsafe fix writes the one similar name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from verlint.experiment.spec import Spec, SpecStage
+from verlint.experiment.stage import Experiment
+from verlint.finding import Edit, Finding, Safety
+from verlint.rule import ERROR, Context, rule
+from verlint.source import Span
+from verlint_rules.reading.named_files import Missing, missing_from_spec, missing_of_command
+
+_LOOKS = {"script": "no such script", "tool": "no such tool", "config": "no such config"}
+
+
+@rule("VL010", "missing-script", on=Experiment, severity=ERROR, since="0.1", fixable="unsafe")
+def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
+    if experiment.spec is not None and experiment.spec.spec is not None:
+        for stage in experiment.spec.spec.stages.values():
+            yield from _stage(experiment.spec.spec, stage, ctx)
+    elif experiment.script is not None:
+        yield from _script(experiment, ctx)
+
+
+def _stage(spec: Spec, stage: SpecStage, ctx: Context) -> Iterator[Finding]:
+    missing = missing_from_spec(spec, stage, ctx.project)
+    if missing is None:
+        return
+    if missing.on_branch and not missing.near:
+        checkout, branch = missing.folder or ".", missing.on_branch
+        verify = f"git -C {checkout} cat-file -e {branch}:{missing.path} && echo there"
+        message = f"no such script in {checkout}: {missing.path}; it may be on branch {branch} only"
+        yield ctx.unsure(stage.launcher, message, verify=verify)
+        return
+    finding = ctx.fail(stage.launcher, _message(missing), near=missing.near, help=_help(missing))
+    yield _with_fix(finding, stage.launcher.span, missing)
+
+
+def _script(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
+    script = experiment.script
+    assert script is not None
+    places = {
+        command.span.order(): None
+        for path in script.resolution.paths
+        for command in path.commands
+        if command.span.in_file().source is script.source
+    }
+    for place in sorted(places):
+        variants = ctx.project.sites.get(place, [])
+        found = [list(missing_of_command(variant, ctx.project)) for variant in variants]
+        if not found or not all(found):  # from one of the places it is started in the file is there
+            continue
+        for missing in found[0]:
+            assert missing.word is not None
+            finding = ctx.fail(missing.word, _message(missing), near=missing.near, help=_help(missing))
+            yield _with_fix(finding, missing.word.span, missing)
+
+
+def _message(missing: Missing) -> str:
+    where = f" in {missing.folder}" if missing.folder else ""
+    return f"{_LOOKS[missing.kind]}{where}: {missing.path}"
+
+
+def _help(missing: Missing) -> str:
+    return f"call {missing.near}" if missing.near else "correct the path, or add the file"
+
+
+def _with_fix(finding: Finding, span: Span | None, missing: Missing) -> Finding:
+    """Offer the similar name where the path is written in one piece."""
+    if not missing.near or span is None:
+        return finding
+    written = span.in_file()
+    if written.text.count(missing.path) != 1:
+        return finding
+    edit = Edit(written, written.text.replace(missing.path, missing.near))
+    return finding.with_fix(f"write {missing.near}", edit, safety=Safety.UNSAFE)

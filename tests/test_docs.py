@@ -1,0 +1,310 @@
+"""The written pages are true: their commands parse, their links lead somewhere, their output is what verlint prints."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import textwrap
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from checkout import ROOT, copy_checkout
+from fixture_cases import EXAMPLES, expected_text
+from verlint.cli import check, main, rule, rules
+from verlint.files.comments import DIRECTIVES
+from verlint.report import FORMATS
+from verlint.rule import THEMES, find_rule, load_rules, match_rules
+from verlint.settings import READERS, read_settings_file
+
+PAGES = sorted(
+    [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")] + list((ROOT / "docs").glob("*.md"))
+)
+CUT = "…"
+"""A line of an excerpt that stands for lines left out."""
+
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """A fenced block: language, text, and the last line of prose before it."""
+
+    language: str
+    text: str
+    before: str
+
+
+def fences(page: Path) -> list[Fence]:
+    text = page.read_text("utf-8")
+    found = re.finditer(r"^(?P<in>[ \t]*)(?P<mark>`{3,})(\w*)\n(.*?)^(?P=in)(?P=mark)[ \t]*$", text, re.DOTALL | re.MULTILINE)
+    return [
+        Fence(match[3], textwrap.dedent(match[4]), (text[: match.start()].strip().splitlines() or [""])[-1])
+        for match in found
+    ]
+
+
+def prose(page: Path) -> str:
+    """The text without its fenced blocks."""
+    return re.sub(r"^[ \t]*(`{3,}).*?^[ \t]*\1[ \t]*$", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+
+
+# Commands ------------------------------------------------------------------------------------------------------------
+
+_CALL = re.compile(r"(?:^|[\s/;&|])verlint[ \t]+(?P<words>[a-z-].*)")
+
+
+def calls(fence: Fence) -> Iterator[list[str]]:
+    """The arguments of every `verlint …` in a block."""
+    if fence.language not in ("bash", "yaml", "console"):
+        return
+    for line in fence.text.splitlines():
+        found = _CALL.search(line.split(" #")[0])
+        if found is not None and not line.lstrip().startswith(("#", "- id:", "name:")):
+            words = shlex.split(re.split(r"[|;&>]", found["words"])[0])
+            yield words
+
+
+def parser() -> argparse.ArgumentParser:
+    """The whole command line, every verb with its options."""
+    whole = argparse.ArgumentParser(prog="verlint", exit_on_error=False)
+    whole.add_argument("--version", action="store_true")
+    verbs = whole.add_subparsers(dest="verb")
+    for module in (check, rule, rules):
+        module.add_parser(verbs)
+    assert set(verbs.choices) == set(main.VERBS)
+    return whole
+
+
+@each_page
+def test_commands_exist(page: Path) -> None:
+    for fence in fences(page):
+        for words in calls(fence):
+            try:
+                parsed = parser().parse_args(words)
+            except (argparse.ArgumentError, SystemExit) as error:
+                pytest.fail(f"verlint {' '.join(words)}: {error}")
+            for names in [*(getattr(parsed, "select", None) or []), *(getattr(parsed, "ignore", None) or [])]:
+                assert [match_rules(name) for name in names.split(",")], words
+            for name in getattr(parsed, "output_format", None) or []:
+                assert name.partition(":")[0] in FORMATS
+
+
+def test_commands_are_found() -> None:
+    found = [words for page in PAGES for fence in fences(page) for words in calls(fence)]
+    assert ["check", "fixtures/experiments/gad/broken"] in found
+    assert ["check", "-", "--stdin-filename", "scripts/train.sh"] in found
+    assert len(found) > 20
+
+
+@each_page
+def test_options_that_are_named_exist(page: Path) -> None:
+    options = {name for verb in ("check", "rule", "rules") for name in _options(verb)} | {"--version"}
+    others = {"--bless", "--check"} | set(re.findall(r"--\w+_\w+", prose(page)))
+    named = set(re.findall(r"(?<=`)(?:verlint [^`]*?)?(--[a-z][\w-]*)", prose(page)))
+    assert named - options - others == set()
+
+
+def _options(verb: str) -> list[str]:
+    verbs = argparse.ArgumentParser().add_subparsers()
+    {"check": check, "rule": rule, "rules": rules}[verb].add_parser(verbs)
+    return [name for action in verbs.choices[verb]._actions for name in action.option_strings]
+
+
+def test_the_readme_and_the_job_run_the_same_tests() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    job = (ROOT / ".ci/run").read_text("utf-8")
+    command = re.search(r"python (-m pytest -q\b.*)$", readme, re.MULTILINE)
+    assert command is not None
+    assert f"python {command[1]} " in job.replace("\n", " ")
+
+
+# Links and names -----------------------------------------------------------------------------------------------------
+
+
+@each_page
+def test_links_lead_somewhere(page: Path) -> None:
+    links = re.findall(r"(?<!!)\[[^\]]+\]\(([^)]+)\)", prose(page))
+    for link in links:
+        if re.match(r"[a-z]+://", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = page.parent / path if path else page
+        assert target.exists(), link
+        if anchor:
+            assert anchor in _anchors(target), link
+
+
+def _anchors(page: Path) -> set[str]:
+    titles = re.findall(r"^#+ (.+)$", prose(page), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@each_page
+def test_rules_that_are_named_exist(page: Path) -> None:
+    text = page.read_text("utf-8")
+    codes = {rule.code for rule in load_rules()}
+    example = {"VL599"} if page.name == "CONTRIBUTING.md" else set()
+    assert set(re.findall(r"\bVL\d{3}\b", text)) - codes - example == set()
+
+
+def test_the_changelog_names_every_rule() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    assert [rule.code for rule in load_rules() if f"{rule.code} `{rule.slug}`" not in text] == []
+
+
+def test_the_settings_page_names_every_key_and_its_examples_are_valid(tmp_path: Path) -> None:
+    page = ROOT / "docs/settings.md"
+    named = re.findall(r"^\| `([a-z-]+)` \|", page.read_text("utf-8"), re.MULTILINE)
+    assert sorted(named) == sorted(READERS)
+    for fence in fences(page):
+        data = tomllib.loads(fence.text)
+        path = tmp_path / ("pyproject.toml" if "tool" in data else "verlint.toml")
+        path.write_text(fence.text)
+        settings = read_settings_file(path)
+        for name in (*settings.ignore, *settings.select, *settings.severity, *settings.rules):
+            assert match_rules(name)
+
+
+def test_the_directives_are_listed() -> None:
+    text = (ROOT / "docs/suppressing.md").read_text("utf-8")
+    named = [name for name in re.findall(r"^\| `([a-z-]+)` \|", text, re.MULTILINE)]
+    assert sorted(named) == sorted(DIRECTIVES)
+
+
+@each_page
+def test_yaml_and_json_blocks_are_valid(page: Path) -> None:
+    from ruamel.yaml import YAML
+
+    for fence in fences(page):
+        if fence.language == "yaml":
+            assert YAML(typ="safe", pure=True).load(fence.text)
+        if fence.language == "json":
+            assert json.loads(fence.text)
+
+
+def test_the_themes_of_the_recipe() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    rows = re.findall(r"^\| VL(\d)xx \| (.+?) \| `(\w+)` \|$", text, re.MULTILINE)
+    assert {digit: theme for digit, theme, _ in rows} == THEMES
+    folders = {digit: folder for digit, _, folder in rows}
+    for each in load_rules():
+        assert each.module.split(".")[1] == folders[each.code[2]]
+
+
+# Output --------------------------------------------------------------------------------------------------------------
+
+
+@cache
+def output(command: str) -> list[str]:
+    """The lines that a `verlint …` command prints in the root of the checkout, 100 columns wide."""
+    words = shlex.split(command)
+    assert words[0] == "verlint"
+    path = os.pathsep.join([str(ROOT / "linter"), str(ROOT / "rules")])
+    environment = {**os.environ, "PYTHONPATH": path, "COLUMNS": "100", "NO_COLOR": "1"}
+    done = subprocess.run(
+        [sys.executable, "-m", *words], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode in (0, 1), done.stderr
+    return done.stdout.splitlines()
+
+
+def excerpts() -> Iterator[tuple[Path, str, str]]:
+    for page in PAGES:
+        for fence in fences(page):
+            if found := re.fullmatch(r"<!-- output: (.+) -->", fence.before):
+                yield page, found[1], fence.text
+
+
+EXCERPTS = list(excerpts())
+
+
+@pytest.mark.parametrize(("page", "command", "text"), EXCERPTS, ids=[f"{each[0].name}: {each[1]}" for each in EXCERPTS])
+def test_an_excerpt_is_real_output(page: Path, command: str, text: str) -> None:
+    """Every line occurs in the output, in this order; between two lines nothing is left out without a `…`."""
+    real = output(command)
+    at, gap = 0, True
+    for line in text.splitlines():
+        if line.strip() == CUT:
+            gap = True
+            continue
+        assert line in (real[at:] if gap else real[at : at + 1]), line
+        at = real.index(line, at) + 1
+        gap = False
+
+
+def test_excerpts_are_marked() -> None:
+    assert {page.name for page, _, _ in EXCERPTS} >= {"README.md", "usage.md"}
+
+
+def test_the_messages_of_the_readme_are_real() -> None:
+    """The table of what is found quotes messages; each is said about a fixture of that rule."""
+    text = (ROOT / "README.md").read_text("utf-8")
+    rows = re.findall(r"^\| [^|]+ \| ((?:VL\d{3}(?:, )?)+) \| (VL\d{3}): (.+) \|$", text, re.MULTILINE)
+    assert len(rows) >= 5
+    assert sorted({code for codes, _, _ in rows for code in codes.split(", ")}) == [each.code for each in load_rules()]
+    for codes, code, message in rows:
+        assert code in codes
+        said = "".join(expected_text(example) for example in EXAMPLES if example.code == code)
+        assert f": {message}\n" in said, f"{code}: {message}"
+
+
+# The recipe ----------------------------------------------------------------------------------------------------------
+
+RULE = "rules/verlint_rules/evaluation/vl599_identical_answers.py"
+
+
+def recipe() -> tuple[dict[str, str], list[str], str]:
+    """The files that the recipe of CONTRIBUTING.md makes, the commands it runs, and the expectation it shows."""
+    files: dict[str, str] = {}
+    commands: list[str] = []
+    expected = ""
+    for fence in fences(ROOT / "CONTRIBUTING.md"):
+        if found := re.fullmatch(r"`((?:rules|fixtures)/\S+)`", fence.before):
+            files[found[1]] = fence.text
+        elif fence.before == "<!-- run -->":
+            commands += fence.text.splitlines()
+        elif fence.before.endswith("expected.txt` is:"):
+            expected = fence.text
+    return files, commands, expected
+
+
+@pytest.mark.slow
+def test_the_recipe_for_a_rule_works(tmp_path: Path) -> None:
+    files, commands, expected = recipe()
+    assert len(files) == 4
+    with pytest.raises(ValueError, match="unknown rule"):
+        find_rule("VL599")
+    here = copy_checkout(tmp_path / "checkout")
+    for name, text in files.items():
+        (here / name).parent.mkdir(parents=True, exist_ok=True)
+        (here / name).write_text(text)
+    done = _step("python -m pytest tests/test_fixtures.py -q -k VL599", here)
+    assert done.returncode == 1, "fixtures without expectations must not pass"
+    first, *rest = commands
+    done = _step(first, here)
+    assert "fixtures/VL599/bad-greedy/expected.txt" in done.stdout
+    assert (here / "fixtures/VL599/bad-greedy/expected.txt").read_text() == expected
+    for command in rest:
+        narrowed = command.replace("-n 2", '-k "VL599 or up_to_date"').replace("check rules && mypy", f"check {RULE} && mypy {RULE}")
+        done = _step(narrowed, here)
+        assert done.returncode == 0, f"{narrowed}\n{done.stdout}{done.stderr}"
+    assert (here / RULE).read_text() == files[RULE], "the code shown is formatted"
+    assert (here / "docs/rules/VL599.md").read_text().startswith("# VL599 identical-answers\n")
+
+
+def _step(command: str, here: Path) -> subprocess.CompletedProcess[str]:
+    path = os.pathsep.join([str(here / "linter"), str(here / "rules")])
+    programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_") and name != "CI"}
+    environment |= {"PYTHONPATH": path, "PATH": programs}
+    return subprocess.run(["bash", "-c", command], cwd=here, env=environment, capture_output=True, text=True, check=False)
