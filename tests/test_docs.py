@@ -46,7 +46,9 @@ class Fence:
 
 def fences(page: Path) -> list[Fence]:
     text = page.read_text("utf-8")
-    found = re.finditer(r"^(?P<in>[ \t]*)(?P<mark>`{3,})(\w*)\n(.*?)^(?P=in)(?P=mark)[ \t]*$", text, re.DOTALL | re.MULTILINE)
+    found = re.finditer(
+        r"^(?P<in>[ \t]*)(?P<mark>`{3,})(\w*)\n(.*?)^(?P=in)(?P=mark)[ \t]*$", text, re.DOTALL | re.MULTILINE
+    )
     return [
         Fence(match[3], textwrap.dedent(match[4]), (text[: match.start()].strip().splitlines() or [""])[-1])
         for match in found
@@ -157,11 +159,6 @@ def test_rules_that_are_named_exist(page: Path) -> None:
     assert set(re.findall(r"\bVL\d{3}\b", text)) - codes - example == set()
 
 
-def test_the_changelog_names_every_rule() -> None:
-    text = (ROOT / "CHANGELOG.md").read_text("utf-8")
-    assert [rule.code for rule in load_rules() if f"{rule.code} `{rule.slug}`" not in text] == []
-
-
 def test_the_settings_page_names_every_key_and_its_examples_are_valid(tmp_path: Path) -> None:
     page = ROOT / "docs/settings.md"
     named = re.findall(r"^\| `([a-z-]+)` \|", page.read_text("utf-8"), re.MULTILINE)
@@ -177,7 +174,7 @@ def test_the_settings_page_names_every_key_and_its_examples_are_valid(tmp_path: 
 
 def test_the_directives_are_listed() -> None:
     text = (ROOT / "docs/suppressing.md").read_text("utf-8")
-    named = [name for name in re.findall(r"^\| `([a-z-]+)` \|", text, re.MULTILINE)]
+    named = re.findall(r"^\| `([a-z-]+)` \|", text, re.MULTILINE)
     assert sorted(named) == sorted(DIRECTIVES)
 
 
@@ -237,7 +234,11 @@ def test_an_excerpt_is_real_output(page: Path, command: str, text: str) -> None:
         if line.strip() == CUT:
             gap = True
             continue
-        assert line in (real[at:] if gap else real[at : at + 1]), line
+        if gap and not line:
+            continue
+        assert line in (real[at:] if gap else real[at : at + 1]), (
+            f"{page.name} shows a line that `{command}` does not print there"
+        )
         at = real.index(line, at) + 1
         gap = False
 
@@ -247,15 +248,18 @@ def test_excerpts_are_marked() -> None:
 
 
 def test_the_messages_of_the_readme_are_real() -> None:
-    """The table of what is found quotes messages; each is said about a fixture of that rule."""
+    """The table of what is found has a row for every theme with rules; its messages are said about our own files."""
     text = (ROOT / "README.md").read_text("utf-8")
-    rows = re.findall(r"^\| [^|]+ \| ((?:VL\d{3}(?:, )?)+) \| (VL\d{3}): (.+) \|$", text, re.MULTILINE)
-    assert len(rows) >= 5
-    assert sorted({code for codes, _, _ in rows for code in codes.split(", ")}) == [each.code for each in load_rules()]
-    for codes, code, message in rows:
-        assert code in codes
+    rows = re.findall(r"^\| [^|]+ \| VL(\d)xx \| (VL\d{3}): (.+) \|$", text, re.MULTILINE)
+    assert sorted(digit for digit, _, _ in rows) == sorted({each.code[2] for each in load_rules()})
+    report = json.loads("\n".join(output("verlint check --output-format json fixtures/experiments/gad/broken")))
+    whole = [f"{each['code']}: {each['message']}" for each in report["findings"]]
+    for digit, code, message in rows:
+        assert code[2] == digit
         said = "".join(expected_text(example) for example in EXAMPLES if example.code == code)
-        assert f": {message}\n" in said, f"{code}: {message}"
+        assert f": {message}\n" in said or f"{code}: {message}" in whole, (
+            "README.md quotes a message that is no longer said"
+        )
 
 
 # The recipe ----------------------------------------------------------------------------------------------------------
@@ -295,7 +299,9 @@ def test_the_recipe_for_a_rule_works(tmp_path: Path) -> None:
     assert "fixtures/VL599/bad-greedy/expected.txt" in done.stdout
     assert (here / "fixtures/VL599/bad-greedy/expected.txt").read_text() == expected
     for command in rest:
-        narrowed = command.replace("-n 2", '-k "VL599 or up_to_date"').replace("check rules && mypy", f"check {RULE} && mypy {RULE}")
+        narrowed = command.replace("-n 2", '-k "VL599 or up_to_date"').replace(
+            "check rules && mypy", f"check {RULE} && mypy {RULE}"
+        )
         done = _step(narrowed, here)
         assert done.returncode == 0, f"{narrowed}\n{done.stdout}{done.stderr}"
     assert (here / RULE).read_text() == files[RULE], "the code shown is formatted"
@@ -307,4 +313,6 @@ def _step(command: str, here: Path) -> subprocess.CompletedProcess[str]:
     programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_") and name != "CI"}
     environment |= {"PYTHONPATH": path, "PATH": programs}
-    return subprocess.run(["bash", "-c", command], cwd=here, env=environment, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        ["bash", "-c", command], cwd=here, env=environment, capture_output=True, text=True, check=False
+    )

@@ -9,15 +9,16 @@ from pathlib import Path
 import pytest
 
 import verlint.engine
-from verlint.engine import check_project, guard_text, selected_rules
+from verlint.engine import check_project, selected_rules
 from verlint.experiment.launch import Launch
 from verlint.experiment.script import Script
 from verlint.files.loading import load
 from verlint.finding import Finding, Severity
-from verlint.languages.bash.command import Command
+from verlint.languages.bash.command import Command, Guard
 from verlint.result import Report
 from verlint.rule import Check, Context, Rule, UnknownRule
 from verlint.settings import Settings
+from verlint.source import Source
 
 TRAIN = "python3 -m verl.trainer.main_ppo data.train_batch_size={} trainer.nnodes=1\n"
 
@@ -152,6 +153,4 @@ def test_an_unknown_rule_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_conditions_in_words(text: str, holds: bool, words: str) -> None:
-    assert guard_text(text, holds) == words
-
-
+    assert Guard(text, Source("run.sh", "").whole(), holds).words == words

@@ -12,7 +12,6 @@ from verlint.cli.main import main
 from verlint.docs import Doc, read_doc, rule_page
 from verlint.example import Example
 from verlint.finding import Finding, Severity, Verdict
-from verlint.report import render
 from verlint.result import Report, Summary
 from verlint.rule import ERROR, Rule, load_rules
 from verlint.source import Source
@@ -233,12 +232,3 @@ def test_rules_as_json(capsys: pytest.CaptureFixture[str]) -> None:
 def test_rules_of_an_unknown_selector(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["rules", "--select", "VL008,nothing-such"]) == 2
     assert "unknown rule 'nothing-such'" in capsys.readouterr().err
-
-
-def test_the_page_of_the_docs_shows_what_is_printed() -> None:
-    """The example finding of docs/index.md looks as a report does."""
-    from test_report import DANGLING
-
-    page = (Path(__file__).parent.parent / "docs/index.md").read_text("utf-8")
-    shown = render(Report((DANGLING,)), "full", width=100).splitlines()[:5]
-    assert "\n".join(shown) in page

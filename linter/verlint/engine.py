@@ -149,20 +149,10 @@ def _agreed(group: list[tuple[Variant, list[Finding]]]) -> Iterator[Finding]:
 
 
 def _on_some_paths(finding: Finding, variant: Variant) -> Finding:
-    guards = [guard_text(each.text, each.holds) for each in variant.command.around.guards]
+    guards = [each.words for each in variant.command.around.guards]
     when = " and ".join(dict.fromkeys(guards)) or "on some paths"
     verify = finding.verify or f"bash -x {finding.file}  # see which branch runs"
     return replace(finding, verdict=Verdict.UNSURE, verify=verify, contexts=(*finding.contexts, f"when {when}"))
-
-
-def guard_text(text: str, holds: bool) -> str:
-    """A condition with its outcome, in words."""
-    if holds:
-        return text
-    for positive, negative in ((" is not ", " is "), (" is ", " is not ")):
-        if positive in text:
-            return text.replace(positive, negative, 1)
-    return f"not ({text})"
 
 
 # ---- folding, levels, suppression
@@ -229,6 +219,3 @@ def _summary(project: Project, unreadable: Sequence[Unreadable]) -> Summary:
     experiments = [each for each in project.experiments if each.root and (each.is_spec or len(each.stages) > 1)]
     stages = sum(len(each.stages) for each in experiments)
     return Summary(len(project.files) + len(unreadable), launchers, len(experiments), stages, 0)
-
-
-__all__ = ["SuppressionReport", "check_project", "guard_text", "selected_rules"]

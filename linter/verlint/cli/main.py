@@ -16,6 +16,7 @@ VERBS = {
     "check": "find what is wrong in launchers and experiment specs",
     "rule": "explain a rule: why it exists, a bad and a good example, how to fix",
     "rules": "list all rules",
+    "show": "what a launcher would run: commands, conditions, values and where they come from",
 }
 """Each verb with its line in the help; the module of `verlint.cli` with its name has `add_parser` and `run`."""
 
@@ -72,8 +73,13 @@ def _run(arguments: list[str]) -> int:
         return FAILED
     module = importlib.import_module(f"verlint.cli.{wanted}") if wanted else None
     parser = _parser(wanted, module)
+    behind: list[str] = []
+    if getattr(module, "TAKES_ARGUMENTS", False) and "--" in arguments:
+        at = arguments.index("--")
+        arguments, behind = arguments[:at], arguments[at + 1 :]
     try:
         parsed = parser.parse_args(arguments)
+        parsed.behind = behind
         sys.stdout.flush()
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else FAILED

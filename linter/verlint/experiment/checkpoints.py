@@ -35,9 +35,9 @@ _QUIET = frozenset(
 """Programs that do not read what lies in the folders they name."""
 
 _HARMLESS = _QUIET | frozenset(
-    ["awk", "basename", "cat", "cut", "date", "df", "diff", "dirname", "false", "free", "grep", "head", "hostname", "id",
-     "kill", "less", "nproc", "nvidia-smi", "pip", "pip3", "ps", "pwd", "ray", "readlink", "realpath", "sed", "seq",
-     "sleep", "sort", "tail", "tee", "true", "uname", "wandb", "wc", "which"]
+    ["awk", "basename", "cat", "cut", "date", "df", "diff", "dirname", "false", "free", "grep", "head", "hostname",
+     "id", "kill", "less", "nproc", "nvidia-smi", "pip", "pip3", "ps", "pwd", "ray", "readlink", "realpath", "sed",
+     "seq", "sleep", "sort", "tail", "tee", "true", "uname", "wandb", "wc", "which"]
 )  # fmt: skip
 """Programs that make no checkpoints, whatever paths they are given."""
 

@@ -29,12 +29,15 @@ from verlint.experiment.stage import Experiment
 from verlint.families import FAMILIES
 from verlint.finding import Finding
 from verlint.rule import ERROR, Context, rule
+from verlint.source import Span
 
 _ROUND = re.compile(r"(?:^|[-_.])(?:r|rd|round|iter|it|loop|gen)[-_]?(\d+)(?=$|[-_.])", re.IGNORECASE)
 _ORIGINS = frozenset(
     ["base", "baseline", "init", "sft", "pretrain", "pretrained", "ref", "reference", "old", "prev", "previous", "best"]
 )
 """Parts of names that say where a run started from; such a run is often an older one."""
+
+_EARLIER = "train it before, or check that an earlier session left it there"
 
 
 @rule("VL203", "missing-checkpoint", on=Experiment, severity=ERROR, since="0.1")
@@ -91,7 +94,7 @@ def _of_uses(uses: Sequence[Use], ledger: Ledger, ctx: Context) -> Iterator[Find
             use.span, message, value=value, hops=hops, near=verdict.near, help=verdict.help, verify=verify
         )
     if verdict.related is not None:
-        found = found.with_related(verdict.related.span, verdict.label)
+        found = found.with_related(_driver_span(verdict.related), verdict.label)
     yield found
 
 
@@ -108,14 +111,20 @@ def _judge(use: Use, ledger: Ledger, ctx: Context) -> _Verdict | None:
     if earlier:
         return _Verdict(
             True, ", but that run is told to save nothing", "give it a trainer.save_freq above 0",
-            related=earlier[0], label="the run writes here, with trainer.save_freq at 0 or below",
+            related=earlier[0], label="this run, with trainer.save_freq at 0 or below",
         )  # fmt: skip
     if same:
         return _Verdict(
             True, " before the run that saves it", "move the training before this use",
-            related=same[0], label="saved only here, later",
+            related=same[0], label="trained only here, later",
         )  # fmt: skip
     return _unmade(use, ledger, last_component(use.folder).shown, ctx)
+
+
+def _driver_span(save: Save) -> Span:
+    """The command of the driver that saves."""
+    stack = save.command.around.stack
+    return stack[0].span if stack else save.span
 
 
 def _missing_role(use: Use, saving: Sequence[Save]) -> _Verdict | None:
@@ -141,17 +150,11 @@ def _unmade(use: Use, ledger: Ledger, name: str, ctx: Context) -> _Verdict | Non
     near = get_close_matches(name, list(names), n=2, cutoff=0.6)
     reason = ", but no stage trains a run of this name"
     if not near:
-        return _Verdict(False, reason, "train it before, or check that an earlier session left it there")
+        return _Verdict(False, reason, _EARLIER)
     save = names[near[0]]
     certain = _is_slip(name, near, names, use, ledger) and not _trained_elsewhere(use, ctx)
-    return _Verdict(
-        certain,
-        reason,
-        f"write {near[0]}, or train {name} before",
-        ", ".join(near),
-        save,
-        "a run of a similar name saves here",
-    )
+    help = f"write {near[0]}, or train {name} before" if certain else _EARLIER
+    return _Verdict(certain, reason, help, ", ".join(near), save, "trains the run of the similar name")
 
 
 def _is_slip(name: str, near: Sequence[str], names: dict[str, Save], use: Use, ledger: Ledger) -> bool:

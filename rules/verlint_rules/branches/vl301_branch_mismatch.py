@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from verlint.experiment.stage import Experiment, Stage
-from verlint.finding import Edit, Finding, Safety
+from verlint.finding import Edit, Finding, Safety, Verdict
 from verlint.rule import ERROR, Context, rule
 from verlint.source import Span
 from verlint.value import Literal, Text, Value
@@ -44,28 +44,30 @@ def _in_driver(stage: Stage, needed: str, actual: str, stale: bool, ctx: Context
     """At the checkout; where that is right for an earlier stage, at the call that lacks its own."""
     assert stage.branch_span is not None
     folder = checkout_folder(stage)
-    at = stage.span if stale else stage.branch_span
-    message = f"stage {stage.kind} needs branch {needed}, the checkout is on {actual}"
+    value = f"branch of {folder} = {actual}"
     if stale:
-        message = f"stage {stage.kind} needs branch {needed}, the checkout is still on {actual}"
-    found = _finding(
-        stage, at, message, f"branch of {folder} = {actual}", f"run git -C {folder} checkout {needed} before it", ctx
-    )
-    if stale:
-        return found.with_related(stage.branch_span, f"checked out here, for an earlier stage")
-    found = found.with_related(stage.span, f"the stage that runs on it")
+        message = f"stage {stage.kind} needs branch `{needed}`, the checkout is still on `{actual}`"
+        found = _finding(stage, stage.span, message, value, f"run git -C {folder} checkout {needed} before it", ctx)
+        return found.with_related(stage.branch_span, "checked out here, for an earlier stage")
+    message = f"stage {stage.kind} needs branch `{needed}`, the checkout is on `{actual}`"
+    found = _finding(stage, stage.branch_span, message, value, f"check out {needed} here", ctx)
+    found = found.with_related(stage.span, "the stage that runs on it")
     word = _branch_word(stage.branch, actual)
-    return found if word is None else found.with_fix(f"check out {needed}", Edit(word, needed), safety=Safety.UNSAFE)
+    return (
+        found
+        if word is None or found.verdict is Verdict.UNSURE
+        else found.with_fix(f"check out {needed}", Edit(word, needed), safety=Safety.UNSAFE)
+    )
 
 
 def _in_spec(stage: Stage, needed: str, actual: str, ctx: Context) -> Finding:
     assert stage.branch_span is not None
-    message = f"stage {stage.id} is {_article(stage.kind)} stage and needs branch {needed}, it declares {actual}"
+    message = f"stage `{stage.id}` declares branch `{actual}`, its kind {stage.kind} needs `{needed}`"
     found = _finding(
         stage, stage.branch_span, message, f"stages.{stage.id}.branch = {actual}", f"write branch: {needed}", ctx
     )
     written = stage.branch_span.text
-    if written.strip("\"'") != actual:
+    if written.strip("\"'") != actual or found.verdict is Verdict.UNSURE:
         return found
     edit = Edit(stage.branch_span.in_file(), written.replace(actual, needed))
     return found.with_fix(f"declare {needed}", edit, safety=Safety.UNSAFE)
@@ -106,7 +108,3 @@ def _branch_word(branch: Text | Value | None, actual: str) -> Span | None:
     if not isinstance(part, Literal) or part.span is None or part.span.text != actual:
         return None
     return part.span.in_file()
-
-
-def _article(kind: str) -> str:
-    return f"an {kind}" if kind[:1] in "aeiou" else f"a {kind}"

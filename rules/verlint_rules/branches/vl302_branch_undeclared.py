@@ -4,8 +4,8 @@ GAD keeps its stages on four branches of one fork (`seqkd`, `warmup`, `gad`, `ev
 which one is out. A stage without a branch runs on whatever the last session left there: the command starts, trains or
 answers with the code of another stage, and saves the result under its own name.
 
-In a spec, every stage of a kind that needs a branch declares it, unless its checkout has only that one. In a driver or a
-document that runs stages of different branches, each switch is a command. A launcher that is called alone is silent:
+In a spec, every stage of a kind that needs a branch declares it, unless its checkout has only that one. In a driver or
+a document that runs stages of different branches, each switch is a command. A launcher that is called alone is silent:
 its caller chooses the branch. Where other commands may choose it (a clone of a branch, a work tree, prose that says to
 switch) nothing is said, or it is to be verified.
 
@@ -54,7 +54,7 @@ def _of_spec(experiment: Experiment, spec: Spec, ctx: Context) -> Iterator[Findi
             continue
         found = ctx.fail(
             stage.span,
-            f"stage {stage.id} declares no branch, {stage.kind} needs {needed}",
+            f"stage `{stage.id}` declares no branch, its kind {stage.kind} needs `{needed}`",
             value=f"stages.{stage.id}.kind = {stage.kind}",
             help=f"add branch: {needed}",
         )
@@ -122,10 +122,10 @@ def _of_driver(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
         else:
             found = ctx.fail(first.span, message, help=help)
     else:
-        message = f"nothing chooses the branch for {first.kind}, which needs {needs[0]}"
+        message = f"nothing chooses the branch for {first.kind}, which needs `{needs[0]}`"
         found = ctx.unsure(first.span, message, help=help, verify=f"git -C {folder} branch --show-current")
     for stage in _one_a_branch(open_stages)[1:]:
-        found = found.with_related(stage.span, f"{stage.kind} needs {needed_branch(stage)}")
+        found = found.with_related(stage.span, f"{stage.kind} needs `{needed_branch(stage)}`")
     yield found
 
 
@@ -156,9 +156,8 @@ def _may_choose(command: Command) -> bool:
     name = program_name(argv[0]) if argv else ""
     words = [word.known or "" for word in argv[1:]]
     if name == "git":
-        return bool(_SWITCHES & set(words)) or (
-            "clone" in words and any(word in ("-b", "--branch") or word.startswith("--branch=") for word in words)
-        )
+        cloned = "clone" in words and any(word.startswith(("-b", "--branch")) for word in words)
+        return cloned or not _SWITCHES.isdisjoint(words)
     if name in ("pip", "pip3", "uv") or words[:2] == ["-m", "pip"]:
         return any("git+" in word for word in words)
     return "PYTHONPATH" in command.around.environment
@@ -172,5 +171,5 @@ def _one_a_branch(stages: Sequence[Stage]) -> list[Stage]:
 
 
 def _listed(names: Sequence[str]) -> str:
-    *first, last = names
+    *first, last = (f"`{name}`" for name in names)
     return f"{', '.join(first)} and {last}"

@@ -24,6 +24,8 @@ _SYSTEM = re.compile(
     r"|opt/(?:\w*conda\w*|miniforge\w*|mamba\w*|nvidia|rocm\w*|hpcx\w*|amazon|intel|slurm|venv\w*|python\w*|local|ray|cuda\w*))(?:/|$)"
 )
 _ILLUSTRATION = re.compile(r"(?i)(?:^|/)(?:path[-_]?to|(?:your|my|some)[-_]|your(?:/|$)|xxx+|path(?:/|$)|\.\.\.)")
+_DEFAULT = re.compile(r"\$\{\w+:?[-=][\"']?$")
+_GLUED = re.compile(r"[\w})`]")
 _SHARED = frozenset(["tmp", "root", "workspace"])
 """Folders of which the first part is the root: what stands below them is no machine's or user's name."""
 
@@ -122,6 +124,13 @@ class MachinePath:
         last_is_file = len(parts) == 2 and (not self.ends or "." in parts[1])
         return "/" + parts[0] if last_is_file else f"/{parts[0]}/{parts[1]}"
 
+    @property
+    def replaceable(self) -> bool:
+        """Whether it is only a default: `${ROOT:-/tmp/x}`, whatever the case of the name."""
+        if self.piece.overridable or self.span is None:
+            return bool(self.piece.overridable)
+        return bool(_DEFAULT.search(self.span.source.text[max(self.span.start - 80, 0) : self.span.start]))
+
 
 @dataclass(frozen=True, slots=True)
 class Use:
@@ -149,6 +158,8 @@ def machine_paths(text: Text) -> Iterator[MachinePath]:
         cut = text.slice(start, end).parts
         first = cut[0] if cut else None
         span = first.span if isinstance(first, Literal) else piece.span
+        if span is not None and _GLUED.search(span.source.text[max(span.start - 1, 0) : span.start]):
+            continue  # `$ROOT/x` with an empty ROOT: an accident, not a path of a machine
         yield MachinePath(path, span, piece, end == len(whole) or whole[end] != MARK)
 
 
@@ -224,7 +235,7 @@ def _uses(label: str, text: Text, counts: bool) -> Iterator[Use]:
         return
     for path in machine_paths(text):
         scratch = label in _SCRATCH or label.rsplit(".", 1)[-1] in _SCRATCH
-        if path.span is not None and not path.piece.overridable and not (scratch and path.root == "/tmp"):
+        if path.span is not None and not path.replaceable and not (scratch and path.root == "/tmp"):
             yield Use(path, label, text.shown)
 
 
@@ -362,7 +373,7 @@ def fixed_roots(project: Project, source: Source) -> list[FixedRoot]:
 def _whole_path(assignment: Assignment) -> MachinePath | None:
     """The path that an assignment writes out from its first to its last character."""
     value = assignment.value
-    if value is None or value.known is None or _in_function(assignment):
+    if value is None or value.known is None or _in_function(assignment) or "$" in assignment.value_span.text:
         return None
     for part in value.parts:
         if (

@@ -138,7 +138,7 @@ def _spec_uses(spec: Spec) -> Iterator[Use]:
         if value.text is None:
             continue
         for path in machine_paths(value.text):
-            if path.span is None or path.piece.overridable:
+            if path.span is None or path.replaceable:
                 continue
             start = path.span.in_file().start
             if start not in seen and not _of_roots(spec, path.span):

@@ -25,10 +25,12 @@ _FILE = re.compile(r"[\w.@+/-]+\.(?:sh|bash|sbatch|slurm|py)")
 _CONFIG = re.compile(r"[\w.@+/-]+\.(?:ya?ml|json|toml)")
 _CONFIG_OPTION = re.compile(r"--(?:config[-_]file|runtime-env|deepspeed|env-file)")
 _CONFIG_READERS = frozenset(["accelerate", "ray", "deepspeed", "torchrun", "uv"])
-_PLACEHOLDER = re.compile(r"(?:^|[/_.-])(?:path|your|my|some|xxx+|foo|bar|example)(?:$|[/_.-])|path[_-]?to|\.\.\.", re.IGNORECASE)
+_PLACEHOLDER = re.compile(
+    r"(?:^|[/_.-])(?:path|your|my|some|xxx+|foo|bar|example)(?:$|[/_.-])|path[_-]?to|\.\.\.", re.IGNORECASE
+)
 _MAKERS = frozenset(
-    ["git", "gh", "cp", "mv", "ln", "install", "wget", "curl", "tar", "unzip", "gunzip", "rsync", "scp", "svn", "hf", "huggingface-cli",
-     "modelscope", "aws", "gsutil", "gcloud", "azcopy", "dvc", "tee", "touch", "make", "cmake"]
+    ["git", "gh", "cp", "mv", "ln", "install", "wget", "curl", "tar", "unzip", "gunzip", "rsync", "scp", "svn", "hf",
+     "huggingface-cli", "modelscope", "aws", "gsutil", "gcloud", "azcopy", "dvc", "tee", "touch", "make", "cmake"]
 )  # fmt: skip
 """Programs that bring or make files."""
 _ELSEWHERE = frozenset(["docker", "podman", "ssh", "kubectl", "singularity", "apptainer", "enroot", "salloc"])
@@ -38,8 +40,11 @@ _SAYS_ONLY = frozenset(["echo", "printf", "cd", "pushd", "export", "set", "ls", 
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A file that is not there: `path` as written, `kind` ("script", "tool", "config"), a similar path in the same form, the
-    word that names it (None in a spec), the folder of the checkout it is looked for in, and the branch that is declared."""
+    """A file that is not there.
+
+    `path` is as written, `kind` is "script", "tool" or "config", `near` a similar path written alike. `word` names it
+    in a command; in a spec `folder` is the checkout it is looked for in, and `on_branch` the branch that is declared.
+    """
 
     path: str
     kind: str
@@ -66,14 +71,18 @@ def missing_of_command(variant: Variant, project: Project) -> Iterator[Missing]:
         if not bases or any(project.tree.exists(_join(base, path)) for base in bases):
             continue
         near = _near(path, bases, project, 0.75 if sure else 0.9)
-        if near or (sure and "/" in path and any(_is_filled(project.tree, _join(base, posixpath.dirname(path))) for base in bases)):
+        if near or (
+            sure
+            and "/" in path
+            and any(_is_filled(project.tree, _join(base, posixpath.dirname(path))) for base in bases)
+        ):
             yield Missing(path, kind, near, word)
 
 
 def _named_files(command: Command) -> Iterator[tuple[Text, str]]:
     """The words of a command that name a script, tool or config to be read."""
     argv = unwrap(command.argv).argv
-    if not argv or any(program_name(word) in ("ray", "docker") for word in command.argv[:1]) and _has(argv, "--working-dir"):
+    if not argv or _has(argv, "--working-dir"):
         return
     name = program_name(argv[0])
     called = called_file(command)
@@ -94,7 +103,7 @@ def _named_files(command: Command) -> Iterator[tuple[Text, str]]:
 def _configs(argv: Sequence[Text]) -> Iterator[Text]:
     for at, word in enumerate(argv):
         text = word.known or ""
-        option, equals, value = text.partition("=")
+        option, equals, _ = text.partition("=")
         if not _CONFIG_OPTION.fullmatch(option):
             continue
         given = word.slice(len(option) + 1, len(text)) if equals else argv[at + 1] if at + 1 < len(argv) else None
@@ -110,8 +119,8 @@ def _has(argv: Sequence[Text], option: str) -> bool:
 
 
 def _bases(variant: Variant, tree: Tree) -> list[str]:
-    """The folders that the command may be started in, as seen from the root of the project: the working directory first, then
-    the same way from each folder above the script. None when the directory is not known or not on disk."""
+    """The folders that the command may be started in, seen from the root of the project: the working directory first,
+    then the same way from each folder above the script. None when the directory is not known or not on disk."""
     way = _way(variant.command.around.cwd)
     if way is None:
         return []
@@ -131,8 +140,8 @@ def _bases(variant: Variant, tree: Tree) -> list[str]:
 
 
 def _bases_of_document(path: str, variant: Variant, project: Project) -> list[str]:
-    """The folders above a document whose reader has gone somewhere unknown (into a container, a clone): only where another
-    call of the document names a file that is there, in the same folder."""
+    """The folders above a document whose reader has gone somewhere unknown (into a container, a clone): only where
+    another call of the document names a file that is there, in the same folder."""
     folder = posixpath.dirname(path)
     if not folder:
         return []
@@ -243,7 +252,8 @@ def _is_tolerated(command: Command) -> bool:
     """Whether the launcher goes on on purpose when the file is not there."""
     text = command.span.source.text[command.span.end : command.span.end + 40]
     return bool(re.match(r"[ \t]*(?:\d?>\S+[ \t]*)*\|\|", text)) or (
-        program_name(command.argv[0]) in ("source", ".") and any(each.target.known == "/dev/null" for each in command.redirects)
+        program_name(command.argv[0]) in ("source", ".")
+        and any(each.target.known == "/dev/null" for each in command.redirects)
     )
 
 
@@ -265,8 +275,8 @@ def _is_ignored(path: str, tree: Tree) -> bool:
 
 
 def missing_from_spec(spec: Spec, stage: SpecStage, project: Project) -> Missing | None:
-    """The launcher of a stage when it is neither in its checkout nor beside the spec; a checkout that is not on disk may hold
-    anything."""
+    """The launcher of a stage when it is neither in its checkout nor beside the spec; a checkout that is not on disk
+    may hold anything."""
     launcher = stage.launcher
     path = launcher.data if launcher.given and launcher.decided else None
     home = next((project.tree.relative(file.path) for file in project.files if file.source is spec.source), None)

@@ -68,8 +68,8 @@ def _first_word(command: Simple) -> str:
 
 
 def _is_copied(problem: SyntaxProblem, program: Program) -> bool:
-    """Whether a block is commands from its first line on. An excerpt that closes what it never opened is not, nor is one
-    that shows what a program prints."""
+    """Whether a block is commands from its first line on. An excerpt that closes what it never opened is not, nor is
+    one that shows what a program prints."""
     return problem.opened is not None or (
         bool(program.groups) and "nothing is open" not in problem.message and "(" not in problem.message
     )

@@ -1,12 +1,12 @@
 """A launcher, tool or config that a command names must exist in the checkout.
 
-`bash scripts/textgame_eval.sh.sh` fails with status 127 and the driver goes on with the next line: the stage is left out,
-and what later stages read is missing or old. In a README the mistake costs everybody who copies the line.
+`bash scripts/textgame_eval.sh.sh` fails with status 127 and the driver goes on with the next line: the stage is left
+out, and what later stages read is missing or old. In a README the mistake costs everybody who copies the line.
 
 Only what can be known is judged: relative paths, seen from a working directory inside the checkout, in a folder that
-exists (or with a file of a similar name). Files that the run makes itself (`git clone`, `cp`, `wget`, `> run.sh`), that a
-test asks for first, that `.gitignore` names, or that lie in a checkout which is not on disk or changes its branch on the
-way are left alone.
+exists (or with a file of a similar name). Files that the run makes itself (`git clone`, `cp`, `wget`, `> run.sh`), that
+a test asks for first, that `.gitignore` names, or that lie in a checkout which is not on disk or changes its branch on
+the way are left alone.
 
 Fix: write the path of the file as it is. The unsafe fix writes the one similar name.
 """

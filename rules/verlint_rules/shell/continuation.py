@@ -63,8 +63,9 @@ class Cause(Enum):
 class Cut:
     """One place where a command ends too early.
 
-    `command` is cut (None for NO_HEAD), `lost` are the commands that were meant as its words, `later` the cuts among those. `starts` is
-    the command that assignments were meant for, when the cut separates them from it. `text` is the source it is all in.
+    `command` is cut (None for NO_HEAD), `lost` are the commands that were meant as its words, `later` the cuts among
+    those. `starts` is the command that assignments were meant for, when the cut separates them from it. `text` is the
+    source it is all in.
     """
 
     cause: Cause

@@ -12,7 +12,10 @@ from verlint.source import Source
 
 NUMERIC = frozenset(["-eq", "-ne", "-lt", "-le", "-gt", "-ge"])
 _BINARY = NUMERIC | frozenset(["=", "==", "!=", "<", ">", "-nt", "-ot", "-ef"])
-_UNARY = frozenset("-n -z -v -t -o -f -d -e -x -r -w -s -L -h -p -S -b -c -g -u -k -N -O -G -a -R".split())
+_UNARY = frozenset(
+    ["-n", "-z", "-v", "-t", "-o", "-f", "-d", "-e", "-x", "-r", "-w", "-s", "-L", "-h", "-p", "-S", "-b", "-c", "-g",
+     "-u", "-k", "-N", "-O", "-G", "-a", "-R"]
+)  # fmt: skip
 
 
 class Outcome(Enum):
@@ -38,6 +41,8 @@ def judge(words: Sequence[Word]) -> Outcome:
     texts = [word.text for word in words]
     if len(texts) > 4:
         return _joined(texts)
+    if len(texts) == 3 and texts[1] in _BINARY:  # also `! = yes`, which compares the mark
+        return _three(texts)
     if texts[:1] == ["!"] and len(texts) > 1:
         inner = judge(words[1:])
         return Outcome.RIGHT if inner is Outcome.ALWAYS_TRUE else inner
@@ -51,7 +56,7 @@ def judge(words: Sequence[Word]) -> Outcome:
 
 
 def is_false_anyway(words: Sequence[str | None], empty: Sequence[bool]) -> bool:
-    """Whether the test would be false with the empty variables read as 0 or as no text, so that only the message is wrong.
+    """Whether the test would be false with the variables read as 0 or as no text: then only the message is wrong.
 
     `words` are the arguments, `empty` says which of them are the variables.
     """
@@ -67,14 +72,19 @@ def is_false_anyway(words: Sequence[str | None], empty: Sequence[bool]) -> bool:
         return False
     left, right = (0, int(other)) if empty[0] else (int(other), 0)
     return not {
-        "-eq": left == right, "-ne": left != right, "-lt": left < right, "-le": left <= right, "-gt": left > right, "-ge": left >= right,
-    }[op]  # fmt: skip
+        "-eq": left == right,
+        "-ne": left != right,
+        "-lt": left < right,
+        "-le": left <= right,
+        "-gt": left > right,
+        "-ge": left >= right,
+    }[op]
 
 
 def _three(texts: Sequence[str | None]) -> Outcome:
     middle = texts[1]
     if middle in NUMERIC:
-        return Outcome.NUMBER if "" in (texts[0], texts[2]) else Outcome.RIGHT
+        return Outcome.NUMBER if {"", "!"} & {texts[0], texts[2]} else Outcome.RIGHT
     if middle is None or middle in _BINARY or middle in ("-a", "-o") or texts[0] == "(":
         return Outcome.RIGHT
     return Outcome.BINARY
@@ -181,8 +191,8 @@ _QUIET = ("echo", "printf", "export", "set", "cd", "mkdir", "sleep", "local", ":
 
 
 def _main(text: Source, body: syntax.Sequence | Sequence[syntax.Command] | None) -> Simple | None:
-    """The command that a body is there for: the first launch, else the first Python program or script, else the first that
-    does more than print or set."""
+    """The command that a body is there for: the first launch, else the first Python program or script, else the first
+    that does more than print or set."""
     if body is None:
         return None
     nodes: Sequence[syntax.Node] = [item for item, _ in body.items] if isinstance(body, syntax.Sequence) else body

@@ -6,8 +6,9 @@ or an empty line between continued lines ends the command too, and so does a lin
 command has then been started already, with the defaults of the lost keys; bash goes on to run the remaining lines as
 commands (`trainer.nnodes=1: command not found`) and the script may still exit with 0. `bash -n` has nothing to say.
 
-Lines whose first line is commented out run as commands in the same way. An environment prefix that is cut off its command (`A=1 \ # note`) never reaches it. In an array literal lines need no
-backslash, and each `\ ` is one more element. With Windows line ends no backslash continues anything.
+Lines whose first line is commented out run as commands in the same way. An environment prefix that is cut off its
+command (`A=1 \ # note`) never reaches it. In an array literal lines need no backslash, and each `\ ` is one more
+element. With Windows line ends no backslash continues anything.
 
 Comment lines and missing backslashes at the end of a command, where nothing follows that belongs to it, are no faults,
 nor are line ends within quotes. Blocks of documents that only picture a command (`...`) are left alone.
@@ -135,7 +136,7 @@ def _windows(text: Source, offset: int, ctx: Context) -> Finding:
     count = len(re.findall(r"\\\r\n", text.text))
     return ctx.fail(
         text.span(offset, offset + 1),
-        f"the file has Windows line ends: after each of its {count} backslashes a carriage return follows, so no command is continued",
+        f"the file has Windows line ends: a carriage return follows each of its {count} backslashes, so none continues",
         value='argument "\\r"',
         help="save the file with Unix line ends (dos2unix)",
     )

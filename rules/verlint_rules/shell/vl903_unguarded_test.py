@@ -1,17 +1,17 @@
 """A test must still be a test when its variable is unset.
 
-An unquoted variable that is unset or empty vanishes: `[ $OMPI_COMM_WORLD_RANK -eq 0 ]` becomes `[ -eq 0 ]`, an error of
-`[` with status 2. Conditions take that for false and `set -e` ignores it there, so the guarded block, often the whole
-training, is skipped: one line on the error output, and the script exits with 0. It works under `mpirun` and does nothing
-when it is started by hand as the README says. `[ "$X" -eq 0 ]` with an empty X is an error too, and `[ -n $X ]` and
-`[ -f $X ]` are true without X.
+An unquoted variable that is unset or empty vanishes: `[ $OMPI_COMM_WORLD_RANK -eq 0 ]` becomes `[ -eq 0 ]`, an error
+of `[` with status 2. Conditions take that for false and `set -e` ignores it there, so the guarded block, often the
+whole training, is skipped: one line on the error output, and the script exits with 0. It works under `mpirun` and does
+nothing when it is started by hand. `[ "$X" -eq 0 ]` with an empty X is an error too, and `[ -n $X ]` and `[ -f $X ]`
+are true without X.
 
-Variables that are surely set are left alone: with a default (`${X:-0}`), assigned or asked for before (`${X:?}`), tested
-before (`[ -n "$X" ]`, `[ -z "$X" ] && exit`), given by an option, or by Slurm in a script with an `#SBATCH` header.
-`[[ … ]]` needs no quotes. Whether a job platform sets `RANK` or `NODE_RANK` is left to be verified. Under `set -u` an
-unset variable stops the script with a clear message; then only variables of MPI and Slurm are named, as a warning, since
-the script cannot be started without them. A test that is false all the same when the variable is read as 0 or as no text (`[ $FLAG = 1 ]`) is a
-warning: all it does is to print an error.
+Variables that are surely set are left alone: with a default (`${X:-0}`), assigned or asked for before (`${X:?}`),
+tested before (`[ -n "$X" ]`, `[ -z "$X" ] && exit`), given by an option, or by Slurm in a script with an `#SBATCH`
+header. `[[ … ]]` needs no quotes. Whether a job platform sets `RANK` or `NODE_RANK` is left to be verified. Under
+`set -u` an unset variable stops the script with a clear message; then only variables of MPI and Slurm are named, as a
+warning, since the script cannot be started without them. A test that is false all the same when the variable is read
+as 0 or as no text (`[ $FLAG = 1 ]`) is a warning: all it does is to print an error.
 
 Fix: give a default, `[ "${X:-0}" -eq 0 ]`, and quote.
 """
@@ -47,8 +47,8 @@ _BY_SHELL = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Operand:
-    """A variable that may be empty in a test: its name, the word as written, what it rests on (the environment's name), and
-    whether it has a value there, an empty one."""
+    """A variable that may be empty in a test: its name, the word as written, what it rests on (the name in the
+    environment), and whether it has a value there, an empty one."""
 
     name: str
     span: Span
@@ -236,8 +236,8 @@ def _with_fix(finding: Finding, operands: Sequence[_Operand], *, numbers: bool) 
 
 
 def _from_elsewhere(name: str, variant: Variant) -> bool:
-    """Whether something outside of the project may well set the variable: the platform of the job, or a file that the script
-    sources and nobody has here."""
+    """Whether something outside of the project may well set the variable: the platform of the job, or a file that the
+    script sources and nobody has here."""
     if _BY_MPI.fullmatch(name):
         return False
     notes = [note for number in variant.paths for note in variant.entry.resolution.paths[number].notes]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -16,6 +17,17 @@ class Guard:
     text: str
     span: Span
     holds: bool
+
+    @property
+    def words(self) -> str:
+        """The condition with its outcome: "RANK is not 0"."""
+        text = re.sub(r"\$\{(\w+)\}", r"\1", self.text)
+        if self.holds:
+            return text
+        for positive, negative in ((" is not ", " is "), (" is ", " is not ")):
+            if positive in text:
+                return text.replace(positive, negative, 1)
+        return f"not ({text})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,113 @@
+"""`verlint show`: what a launcher would run, without running it."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from verlint.cli.main import FAILED, OK
+
+if TYPE_CHECKING:
+    from verlint.languages.bash.replay import Resolution
+    from verlint.source import Source
+
+FORMATS = ("text", "json")
+TAKES_ARGUMENTS = True
+"""What stands behind `--` is for the launcher."""
+
+
+class ShowError(Exception):
+    """A call that cannot be carried out; the text is for the user."""
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the verb to the parser of `verlint`."""
+    parser = subparsers.add_parser(
+        "show",
+        help="what a launcher would run: commands, conditions, values and where they come from",
+        usage="verlint show [options] LAUNCHER [-- ARG ...]",
+        description="Show what a launcher would run. Nothing is run. Without arguments behind -- the launcher's options "
+        "and variables of the environment stay open; with them it is called with exactly these.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("launcher", metavar="LAUNCHER", help="a shell file")
+    parser.add_argument("--cwd", metavar="DIR", help="the folder it is started in (default: guessed)")
+    parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE", help="an environment variable")
+    parser.add_argument(
+        "--closed",
+        action="store_true",
+        help="no further arguments, and variables that nobody sets are empty",
+    )
+    parser.add_argument("--environment", action="store_true", help="show what every command gets in its environment")
+    parser.add_argument("--builtins", action="store_true", help="show what the shell itself runs as well")
+    parser.add_argument(
+        "--why", action="append", default=[], metavar="WORD", help="where the words that contain WORD come from"
+    )
+    parser.add_argument("--format", choices=FORMATS, default="text", help="default: text")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print what the launcher would run; returns the exit code."""
+    from verlint.report.commands import Listing, Masker, json_of, text_of
+
+    try:
+        source, resolution = resolve(arguments)
+    except ShowError as error:
+        print(f"verlint: error: {error}", file=sys.stderr)
+        return FAILED
+    masker = Masker(_sources(source, resolution))
+    if arguments.format == "json":
+        sys.stdout.write(json_of(resolution, masker, builtins=arguments.builtins))
+        return OK
+    from verlint.cli.check import output_width
+
+    listing = Listing(output_width(sys.stdout), arguments.environment, tuple(arguments.why), arguments.builtins)
+    sys.stdout.write(text_of(resolution, listing, masker))
+    return OK
+
+
+def resolve(arguments: argparse.Namespace) -> tuple[Source, Resolution]:
+    """The launcher and all that it would do. Raises ShowError."""
+    import posixpath
+
+    from verlint.experiment.script import start_folder
+    from verlint.files.reader import Unreadable, read
+    from verlint.files.tree import Tree
+    from verlint.languages.bash.replay import Entry, explore
+
+    path = Path(arguments.launcher).absolute()
+    source = read(path, arguments.launcher)
+    if isinstance(source, Unreadable):
+        raise ShowError(f"{source.path}: {source.reason}")
+    here = Path.cwd()
+    root = here if path.is_relative_to(here) else path.parent
+    tree = Tree(root)
+    inside = tree.relative(path) or path.name
+    start = start_folder(source, inside, tree)
+    if arguments.cwd is not None:
+        start = tree.relative(Path(arguments.cwd).absolute()) or ""
+    environment: dict[str, str] = {}
+    for each in arguments.env:
+        name, equals, value = each.partition("=")
+        if not equals or not name.isidentifier():
+            raise ShowError(f"--env takes NAME=VALUE, not {each!r}")
+        environment[name] = value
+    entry = Entry(
+        start=start,
+        name=posixpath.relpath(inside, start or "."),
+        arguments=list(arguments.behind) if arguments.closed or arguments.behind else None,
+        environment=environment,
+        closed=arguments.closed,
+    )
+    return source, explore([source], tree, entry)
+
+
+def _sources(source: Source, resolution: Resolution) -> list[Source]:
+    found = {id(source): source}
+    for path in resolution.paths:
+        for command in path.commands:
+            each = command.span.in_file().source
+            found[id(each)] = each
+    return list(found.values())
