@@ -172,8 +172,9 @@ def _steps(paths: Sequence[Path], own: set[int]) -> Iterator[_Step]:
     order = _merged(calls)
     for number, path in enumerate(paths):
         undecided = frozenset(guard for guard in path.conditions if not _RANK.search(guard.text))
-        following = [*commands[number][1:], None]
-        for inner, (command, call, after) in enumerate(zip(commands[number], calls[number], following, strict=True)):
+        following = (*commands[number][1:], None)
+        for inner, (command, call) in enumerate(zip(commands[number], calls[number], strict=True)):
+            after = following[inner]
             deeper = after is not None and len(after.around.stack) > len(command.around.stack)
             conditional = bool(undecided) and not undecided.isdisjoint(command.around.guards)
             yield _Step(command, Place(order.get(call, -1), number, inner), conditional, deeper)

@@ -62,7 +62,7 @@ def missing_of_command(variant: Variant, project: Project) -> Iterator[Missing]:
     command = variant.command
     for word, kind in _named_files(command):
         path = word.known or ""
-        if path.startswith("/") or _PLACEHOLDER.search(path) or _is_left_alone(path, variant, project):
+        if path.startswith("/") or _PLACEHOLDER.search(path):
             continue
         bases = _bases(variant, project.tree)
         sure = bool(bases)
@@ -71,11 +71,10 @@ def missing_of_command(variant: Variant, project: Project) -> Iterator[Missing]:
         if not bases or any(project.tree.exists(_join(base, path)) for base in bases):
             continue
         near = _near(path, bases, project, 0.75 if sure else 0.9)
-        if near or (
-            sure
-            and "/" in path
-            and any(_is_filled(project.tree, _join(base, posixpath.dirname(path))) for base in bases)
-        ):
+        folders = [_join(base, posixpath.dirname(path)) for base in bases] if sure and "/" in path else []
+        if not near and not any(_is_filled(project.tree, folder) for folder in folders):
+            continue
+        if not _is_left_alone(path, variant, project):  # looks at all that ran before, so it comes last
             yield Missing(path, kind, near, word)
 
 
