@@ -74,7 +74,7 @@ def calls(fence: Fence) -> Iterator[list[str]]:
         found = _CALL.search(line.split(" #")[0])
         if found is not None and not line.lstrip().startswith(("#", "- id:", "name:")):
             words = shlex.split(re.split(r"[|;&>]", found["words"])[0])
-            yield words
+            yield words[: words.index("--")] if "--" in words else words  # what is behind it is the launcher's
 
 
 def parser() -> argparse.ArgumentParser:

@@ -19,7 +19,9 @@ from verlint.source import Source
 BASH = shutil.which("bash")
 
 
-def finding(source: Source, *edits: tuple[int, int, str], safety: Safety = Safety.SAFE, unsure: bool = False) -> Finding:
+def finding(
+    source: Source, *edits: tuple[int, int, str], safety: Safety = Safety.SAFE, unsure: bool = False
+) -> Finding:
     """A finding at the first edit with a fix of these edits."""
     fix = Fix("mend it", tuple(Edit(source.span(start, end), text) for start, end, text in edits), safety)
     verdict = Verdict.UNSURE if unsure else Verdict.FAIL
@@ -82,7 +84,9 @@ def test_a_fixed_project_is_at_rest(example: Example) -> None:
         assert _texts(folder) == after, "a second run changed the files again"
         for path, text in after.items():
             _still_reads(path, before[path], text)
-        left = [f for f in check_example(example, folder=folder).findings if f.fix is not None and f.verdict is Verdict.FAIL]
+        left = [
+            f for f in check_example(example, folder=folder).findings if f.fix is not None and f.verdict is Verdict.FAIL
+        ]
         assert left == [], "findings with a fix are left"
 
 

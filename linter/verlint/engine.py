@@ -19,7 +19,7 @@ from verlint.result import Report, Summary
 from verlint.rule import Context, Rule, match_rules
 from verlint.settings import Settings
 from verlint.source import Span
-from verlint.suppress import OWN_CODE, Suppression, SuppressionReport, apply, collect
+from verlint.suppress import OWN_CODE, Suppression, apply, collect
 
 
 @dataclass

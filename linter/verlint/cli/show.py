@@ -28,8 +28,8 @@ def add_parser(subparsers: Any) -> None:
         "show",
         help="what a launcher would run: commands, conditions, values and where they come from",
         usage="verlint show [options] LAUNCHER [-- ARG ...]",
-        description="Show what a launcher would run. Nothing is run. Without arguments behind -- the launcher's options "
-        "and variables of the environment stay open; with them it is called with exactly these.",
+        description="Show what a launcher would run. Nothing is run. Without arguments behind -- the options of the "
+        "launcher and the environment stay open; with them it is called with exactly these.",
         allow_abbrev=False,
     )
     parser.add_argument("launcher", metavar="LAUNCHER", help="a shell file")

@@ -43,6 +43,11 @@ class Variant:
     paths: frozenset[int]
 
     @property
+    def in_document(self) -> bool:
+        """Whether the command itself is written in a document, not in a script that one calls."""
+        return self.entry.document and self.command.span.in_file().source is self.entry.source
+
+    @property
     def called(self) -> bool:
         """Whether the arguments are those of a real call, not those of anybody."""
         return bool(self.command.around.stack) or self.entry.document
@@ -258,7 +263,8 @@ class Project:
         spec = file.spec
         assert spec is not None
         family = _said(spec.family)
-        stages = [self._spec_stage(file, spec, stage, family, order) for order, stage in enumerate(spec.stages.values())]
+        given = enumerate(spec.stages.values())
+        stages = [self._spec_stage(file, spec, stage, family, order) for order, stage in given]
         return Experiment(file.source, stages, spec=file)
 
     def _spec_stage(self, file: SpecFile, spec: Spec, stage: SpecStage, family: str, order: int) -> Stage:

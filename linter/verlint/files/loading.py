@@ -119,8 +119,8 @@ def _take(candidate: Candidate, loading: Loading, unmarked: list[Loaded], names_
     loaded = Loaded(source, choice.kind, candidate.path, named, bom)
     if choice.kind is not Kind.NONE:
         loading.files.append(loaded)
-    elif choice.reason == NO_MARK and guess(shown) in (Kind.LAUNCHER, Kind.NONE):
-        unmarked.append(replace(loaded, kind=Kind.LAUNCHER))
+    elif choice.reason == NO_MARK and (kind := guess(shown)) in (Kind.LAUNCHER, Kind.MARKDOWN, Kind.NONE):
+        unmarked.append(replace(loaded, kind=Kind.MARKDOWN if kind is Kind.MARKDOWN else Kind.LAUNCHER))
         return
     loading.decisions.append(Decision(shown, choice.kind, choice.reason))
 
@@ -135,13 +135,15 @@ def _take_unreadable(problem: Unreadable, data: bytes | Unreadable, loading: Loa
 
 
 def _take_callers(loading: Loading, unmarked: list[Loaded]) -> None:
-    """A shell file without a mark of its own is a launcher when it calls one; the callers of callers too."""
+    """A shell file without a mark of its own is a launcher when it calls one; the callers of callers too. A document
+    is one of ours when it calls a launcher."""
     launchers = {file.source.path for file in loading.files if file.kind is Kind.LAUNCHER}
     new = set(launchers)
     while new:
         taken = [(file, called) for file in unmarked if (called := calls_any(file.source.text, new))]
-        new = {file.source.path for file, _ in taken}
-        unmarked = [file for file in unmarked if file.source.path not in new]
+        seen = {file.source.path for file, _ in taken}
+        new = {file.source.path for file, _ in taken if file.kind is Kind.LAUNCHER}
+        unmarked = [file for file in unmarked if file.source.path not in seen]
         loading.files += [file for file, _ in taken]
         loading.decisions += [Decision(file.source.path, file.kind, f"calls {called}") for file, called in taken]
     loading.decisions += [Decision(file.source.path, Kind.NONE, NO_MARK) for file in unmarked]

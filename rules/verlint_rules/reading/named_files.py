@@ -66,7 +66,7 @@ def missing_of_command(variant: Variant, project: Project) -> Iterator[Missing]:
             continue
         bases = _bases(variant, project.tree)
         sure = bool(bases)
-        if not sure and variant.entry.document:
+        if not sure and variant.in_document:
             bases = _bases_of_document(path, variant, project)
         if not bases or any(project.tree.exists(_join(base, path)) for base in bases):
             continue

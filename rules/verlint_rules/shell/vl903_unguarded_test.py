@@ -217,7 +217,7 @@ def _finding(variant: Variant, operands: Sequence[_Operand], outcome: Outcome, c
     numbers = any(word.known in NUMERIC for word in command.words)
     help_ = f'write "${{{operands[0].name}:-0}}"' if numbers else "quote the variable, or use [[ … ]]"
     value = "" if stops else f"{_expanded(command, operands)} when {unset}"
-    severity = WARNING if variant.entry.document or stops or harmless else None
+    severity = WARNING if variant.in_document or stops or harmless else None
     if any(_from_elsewhere(name, variant) for name in names):
         verify = "; ".join(f'echo "${{{name}-unset}}"' for name in names)
         finding = ctx.unsure(command.span, message, verify=verify, value=value, help=help_, severity=severity)

@@ -60,8 +60,7 @@ class Arguments(Declarations):
                 return
 
     def _set_arguments(self, values: list[Parts]) -> None:
-        self.positional = list(values)
-        self.open_arguments = False
+        self.positional, self.open_arguments = self.arguments(values)
 
     def _option(self, name: str, on: bool) -> None:
         letter = _LETTERS.get(name, name)
@@ -82,7 +81,7 @@ class Arguments(Declarations):
         arguments = texts[3:] or self.positional
         state = self.value_of("OPTIND", None, simple)
         place = int(known(state or plain("1")) or 1)
-        offset = self.run.fresh_options.get(id(self), 1)
+        offset = self.option_offset
         if (
             place > len(arguments)
             or not flat(arguments[place - 1]).startswith("-")
@@ -115,8 +114,9 @@ class Arguments(Declarations):
             offset = len(text)
         else:
             self.assign_value(name, None, plain(letter))
+            self.unset("OPTARG")
             offset += 1
         if offset >= len(text):
             offset, place = 1, place + 1
-        self.run.fresh_options[id(self)] = offset
+        self.option_offset = offset
         self.assign_value("OPTIND", None, plain(str(place)))

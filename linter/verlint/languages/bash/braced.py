@@ -105,7 +105,7 @@ class BracedReader(WordReader):
                 self.pos += 1
                 param.arg2 = self._argument(True, "}", nested=True)
         elif op[0] == "/":
-            param.arg = self._argument(False, "/}", first_slash=op == "/")
+            param.arg = self._argument(False, "/}", first_slash=op in ("/", "//"))
             if self.char() == "/":
                 self.pos += 1
                 param.arg2 = self._argument(False, "}", in_quotes=in_quotes)

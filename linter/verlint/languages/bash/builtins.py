@@ -52,13 +52,18 @@ class Builtins(Control):
         target = rest[0] if rest else (self.value_of("HOME", None, simple) or EMPTY)
         if known(target) == "-":
             target = self.value_of("OLDPWD", None, simple) or self.cwd
+        if self.lacks_folder(target):
+            self.status = 1
+            return
         self.set_plain("OLDPWD", self.cwd)
         self.cwd = self.absolute(target)
         self.status = 0
 
     def _pushd(self, words: list[Argument], simple: Simple) -> None:
-        self.directories.append(self.cwd)
+        before = self.cwd
         self._cd(words, simple)
+        if self.status == 0:
+            self.directories.append(before)
 
     def _popd(self, words: list[Argument], simple: Simple) -> None:
         if self.directories:

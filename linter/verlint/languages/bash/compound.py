@@ -38,12 +38,15 @@ class CompoundCommands(Loops):
             self.status = 0
             return
         output, stdin, guards = self.output, self.input, self.guards
-        if node.redirects and self._redirect(node.redirects) is None:
+        redirections = self._redirect(node.redirects) if node.redirects else []
+        if redirections is None:
             self.status = 1
             self.output, self.input = output, stdin
             return
         try:
             self._compound(node)
+            if redirections and self.output is not output and self.output:
+                self._remember_output(redirections)
         finally:
             self.output, self.input, self.guards = output, stdin, guards
 
@@ -69,9 +72,7 @@ class CompoundCommands(Loops):
 
     def _subshell_command(self, node: Subshell) -> None:
         capture = self.output is not None
-        substituting = self.substituting
         printed = self.subshell(node.body, capture=capture)
-        self.substituting = substituting
         if capture:
             self.write(printed)
 
@@ -82,15 +83,16 @@ class CompoundCommands(Loops):
                 text = f"{one_line(self.span(test).text)} succeeds"
                 before = len(self.run.consulted)
                 holds = self.decide(("command", test.start), text, test, remember=False)
+                self.status = 0 if holds else 1
                 guards = (*guards, *self.run.consulted[before:])
             self.guards = (*self.guards, *guards)
             if holds:
-                self.status = 0
                 self.sequence(body)
                 return
-        self.status = 0
         if node.otherwise is not None:
             self.sequence(node.otherwise)
+        else:
+            self.status = 0
 
     def _case(self, node: Case) -> None:
         word = self.string(node.word)
@@ -118,8 +120,8 @@ class CompoundCommands(Loops):
         return found
 
     def _arith_command(self, node: ArithCommand) -> None:
+        text = self.string(node.expr)
         try:
-            text = self.string(node.expr)
             value = self.arithmetic(text, node)
         except DiscardLine:
             self.status = 1

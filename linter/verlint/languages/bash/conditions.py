@@ -181,6 +181,8 @@ class Conditions(Expansion):
             return False
         located = self.locate(word)
         if located is not None:
+            if located in self.run.made:
+                return op != "-f"
             if located in self.run.written:
                 return op != "-d"
             if self.run.files.exists(located):

@@ -30,10 +30,10 @@ class Control(Arguments):
         if has_hole(text) and not flat(text).strip().strip(MARK):
             self.status = None
             return
-        self.run_text(text, simple)
+        self.run_text(text)
 
     def _exec(self, words: list[Argument], simple: Simple) -> None:
-        rest = [Text(each) for each in self.plain_words(words)[1:]]
+        rest = self.texts(words[1:])
         while rest and rest[0].known in ("-c", "-l", "-cl"):
             rest = rest[1:]
         if rest and rest[0].known == "-a":
@@ -44,22 +44,20 @@ class Control(Arguments):
             raise Exit(self.status)
 
     def _command(self, words: list[Argument], simple: Simple) -> None:
-        rest = self.plain_words(words)[1:]
-        if rest and known(rest[0]) in ("-v", "-V"):
-            self._look_up(rest[1] if len(rest) > 1 else EMPTY, simple)
+        rest = self.texts(words[1:])
+        if rest and rest[0].known in ("-v", "-V"):
+            self._look_up(rest[1].parts if len(rest) > 1 else EMPTY, simple)
             return
-        while rest and known(rest[0]) == "-p":
+        while rest and rest[0].known == "-p":
             rest = rest[1:]
         self.status = 0
         if not rest:
             return
-        name = known(rest[0]) or ""
-        method = self.builtin(name)
-        texts: list[Argument] = [Text(each) for each in rest]
+        method = self.builtin(rest[0].known or "")
         if method is not None:
-            method(texts, simple)
+            method(list(rest), simple)
         else:
-            self.external([Text(each) for each in rest], simple)
+            self.external(rest, simple)
 
     def _builtin(self, words: list[Argument], simple: Simple) -> None:
         method = self.builtin(flat(self.plain_words(words[1:2])[0])) if len(words) > 1 else None
@@ -104,7 +102,7 @@ class Control(Arguments):
     def _trap(self, words: list[Argument], simple: Simple) -> None:
         texts = [flat(each) for each in self.plain_words(words)]
         if len(texts) > 2 and any(each in ("EXIT", "0") for each in texts[2:]):
-            self.traps["EXIT"] = texts[1]
+            self.traps["EXIT"] = EMPTY if texts[1] == "-" else self.plain_words(words)[1]
         self.status = 0
 
     # ---- testing
@@ -134,7 +132,7 @@ class Control(Arguments):
         """Run a program."""
         raise NotImplementedError
 
-    def run_text(self, text: Parts, simple: Simple) -> None:
+    def run_text(self, text: Parts) -> None:
         """Run a string as commands of this shell (`eval`)."""
         raise NotImplementedError
 

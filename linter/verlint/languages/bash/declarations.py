@@ -30,7 +30,10 @@ class Declarations(Reading):
     def _export(self, words: list[Argument], simple: Simple) -> None:
         flags, rest = self._flags(words)
         self.status = 0
-        if "f" in flags or "p" in flags:
+        if "f" in flags:
+            self.exported_functions.update(flat(name) for name in self.plain_words(rest))
+            return
+        if "p" in flags:
             return
         if "n" in flags:
             for name in self.plain_words(rest):

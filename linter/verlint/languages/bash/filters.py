@@ -116,7 +116,20 @@ def _tee(shell: Builtins, arguments: list[Parts], stdin: Parts | None) -> Result
     return (stdin, 0) if stdin is not None else None
 
 
-def _nothing(shell: Builtins, arguments: list[Parts], stdin: Parts | None) -> Result:
+def _mkdir(shell: Builtins, arguments: list[Parts], stdin: Parts | None) -> Result:
+    for path in arguments:
+        located = None if flat(path).startswith("-") else shell.locate(path)
+        while located:
+            shell.run.made.add(located)
+            located = located.rpartition("/")[0]
+    return EMPTY, 0
+
+
+def _touch(shell: Builtins, arguments: list[Parts], stdin: Parts | None) -> Result:
+    for path in arguments:
+        located = shell.locate(path)
+        if located and not shell.run.files.exists(located):
+            shell.run.written.setdefault(located, EMPTY)
     return EMPTY, 0
 
 
@@ -189,8 +202,8 @@ FILTERS: dict[str, Filter] = {
     "seq": _seq,
     "cat": _cat,
     "tee": _tee,
-    "mkdir": _nothing,
-    "touch": _nothing,
+    "mkdir": _mkdir,
+    "touch": _touch,
     "tr": _tr,
     "wc": _wc,
     "head": _head,

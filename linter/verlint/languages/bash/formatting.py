@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from verlint.languages.bash.conditions import Conditions
 
 _DIRECTIVE = re.compile(r"%([-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*)?)?)(?:\([^)]*\))?([a-zA-Z%])")
-_PLAIN_WORD = re.compile(r"[\w@%+=:,./-]+")
+_TO_ESCAPE = re.compile(r"\A[~#]|[^\w@%+=:./~#-]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_NAMED = {"\n": "\\n", "\t": "\\t", "\r": "\\r", "\a": "\\a", "\b": "\\b", "\x1b": "\\E", "\f": "\\f", "\v": "\\v"}
 
 
 def format_printf(shell: Conditions, form: Parts, arguments: list[Parts], simple: Simple) -> Parts:
@@ -52,7 +54,7 @@ def _directive(shell: Conditions, spec: str, kind: str, rest: list[Parts], simpl
     if kind == "b":
         return plain(unescape(text))
     if kind == "q":
-        return plain(text if _PLAIN_WORD.fullmatch(text) else "'" + text.replace("'", "'\\''") + "'")
+        return plain(_quoted(text))
     try:
         return plain(_converted(spec, kind, text))
     except (ValueError, TypeError):
@@ -69,3 +71,15 @@ def _converted(spec: str, kind: str, text: str) -> str:
     if kind == "c":
         return text[:1]
     return text
+
+
+def _quoted(text: str) -> str:
+    """A word that the shell reads as `text`, as `printf %q` writes it."""
+    if not text:
+        return "''"
+    if _CONTROL.search(text):
+        inner = text.replace("\\", "\\\\").replace("'", "\\'")
+        return (
+            "$'" + _CONTROL.sub(lambda match: _NAMED.get(match.group()) or f"\\{ord(match.group()):03o}", inner) + "'"
+        )
+    return _TO_ESCAPE.sub(r"\\\g<0>", text)

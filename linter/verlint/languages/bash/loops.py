@@ -6,9 +6,9 @@ import re
 
 from verlint.languages.bash.command import Guard
 from verlint.languages.bash.options import option_loop
-from verlint.languages.bash.pieces import is_empty
+from verlint.languages.bash.pieces import flat, identity, is_empty
 from verlint.languages.bash.simple import SimpleCommands
-from verlint.languages.bash.state import MAX_LOOP, Array, Exit, LoopControl, OverBudget
+from verlint.languages.bash.state import MAX_LOOP, Array, DiscardLine, Exit, LoopControl, OverBudget, Variable
 from verlint.languages.bash.syntax import For, ForArith, Sequence, While, Word
 from verlint.value import Hole, Text
 
@@ -32,6 +32,7 @@ class Loops(SimpleCommands):
         try:
             self.sequence(body)
         except LoopControl as control:
+            self.status = 0
             if control.levels > 1:
                 raise LoopControl(control.levels - 1, control.again) from None
             return control.again
@@ -57,36 +58,51 @@ class Loops(SimpleCommands):
             self.loops -= 1
 
     def _for_arith(self, node: ForArith) -> None:
-        first = self.string(node.first)
-        if not is_empty(first):
-            self.arithmetic(first, node)
-        self.loops += 1
-        turns = 0
         counter = _counter(node.first, self.source.text)
+        self.status = 0
+        self.loops += 1
         try:
+            if self._expression(node.first, node, 0) is None:
+                return
+            turns = 0
             while True:
                 self.run.step()
-                test = self.string(node.test)
-                value = 1 if is_empty(test) else self.arithmetic(test, node)
+                value = self._expression(node.test, node, 1)
                 unknown = isinstance(value, Hole)
                 if unknown:
                     self._unknown_counter(node)
-                elif not value or turns >= MAX_LOOP:
-                    self.run.over_budget = self.run.over_budget or bool(value)
-                    break
+                elif not value:
+                    return
                 turns += 1
+                if turns > MAX_LOOP:
+                    self.run.over_budget = True
+                    return
                 if not self._each(node.body) or unknown:
-                    break
-                before = self.lookup(counter).value if counter and self.lookup(counter) else None  # type: ignore[union-attr]
-                step = self.string(node.step)
-                if not is_empty(step):
-                    self.arithmetic(step, node)
-                if turns >= 3 and counter and before is not None and before == self.ensure(counter).value:
+                    return
+                before = self._counted(counter)
+                if self._expression(node.step, node, 0) is None:
+                    return
+                if turns >= 3 and before is not None and before == self._counted(counter):
                     self.note("endless", "loop", node)
                     raise Exit(None)
         finally:
             self.loops -= 1
-        self.status = 0
+
+    def _expression(self, word: Word, node: ForArith, empty: int) -> int | Hole | None:
+        """One of the three expressions of `for ((…))`; `empty` is the value of none, None means that bash rejects it,
+        which ends the loop."""
+        text = self.string(word)
+        if is_empty(text):
+            return empty
+        try:
+            return self.arithmetic(text, node)
+        except DiscardLine:
+            self.status = 1
+            return None
+
+    def _counted(self, counter: str) -> object:
+        variable = self.lookup(counter) if counter else None
+        return None if variable is None else variable.value
 
     def _unknown_counter(self, node: ForArith) -> None:
         """With bounds nobody knows the body runs once, for any value of its counter."""
@@ -100,6 +116,7 @@ class Loops(SimpleCommands):
             self.status = 0
             return
         self.loops += 1
+        status: int | None = 0
         turns = 0
         seen: object = None
         try:
@@ -116,31 +133,36 @@ class Loops(SimpleCommands):
                 self.guards = (*outer, *guards)
                 goes_on = self._each(node.body)
                 self.guards = outer
+                status = self.status
                 if not goes_on or (guards and turns):
                     break
+                if turns >= MAX_LOOP:
+                    self.run.over_budget = True
+                    raise OverBudget
                 if turns >= 3:
                     state = self._state()
                     if state == seen:
                         self.note("endless", "loop", node)
                         raise Exit(None)
                     seen = state
-                if turns >= MAX_LOOP:
-                    self.run.over_budget = True
-                    raise OverBudget
         finally:
             self.loops -= 1
-        self.status = 0
+        self.status = status
 
     def _state(self) -> object:
         """What a loop may change; equal before and after a turn proves that it never ends."""
         scopes = [
-            {
-                name: (list(v.value.items.items()) if isinstance(v.value, Array) else v.value)
-                for name, v in scope.items()
-            }
-            for scope in (self.globals, *self.scopes)
+            {name: _content(variable) for name, variable in scope.items()} for scope in (self.globals, *self.scopes)
         ]
-        return scopes, list(self.positional), self.cwd, None if self.input is None else self.input.parts
+        arguments = [flat(each) for each in self.positional]
+        return scopes, arguments, identity(self.cwd), None if self.input is None else len(self.input.parts)
+
+
+def _content(variable: Variable) -> object:
+    value = variable.value
+    if isinstance(value, Array):
+        return [(key, identity(each)) for key, each in value.items.items()]
+    return None if value is None else identity(value)
 
 
 def _counter(first: Word, text: str) -> str:

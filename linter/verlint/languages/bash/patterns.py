@@ -110,8 +110,11 @@ def _extended(chars: list[tuple[str, bool]], at: int, out: list[str]) -> int:
         end += 1
     inner = "".join(char for char, _ in chars[at + 2 : end])
     choices = "|".join(translate(((each, False),)) for each in _split_choices(inner))
-    form = {"?": "(?:%s)?", "*": "(?:%s)*", "+": "(?:%s)+", "@": "(?:%s)", "!": r"(?:(?!(?:%s)\Z).*)"}[chars[at][0]]
-    out.append(form % choices)
+    if chars[at][0] == "!":  # anything that does not make the whole match with one of the choices
+        rest = translate(tuple(chars[end + 1 :]))
+        out.append(rf"(?!(?:{choices}){rest}\Z).*")
+    else:
+        out.append({"?": "(?:%s)?", "*": "(?:%s)*", "+": "(?:%s)+", "@": "(?:%s)"}[chars[at][0]] % choices)
     return end + 1
 
 

@@ -22,6 +22,12 @@ class Printing(Conditions):
         """Arguments as strings; assignments among them as written."""
         return [word.parts if isinstance(word, Text) else plain(self.span(word).text) for word in words]
 
+    def texts(self, words: list[Argument]) -> list[Text]:
+        """Arguments with their places; assignments among them as written."""
+        return [
+            word if isinstance(word, Text) else Text(plain(self.span(word).text), self.span(word)) for word in words
+        ]
+
     def write(self, parts: Parts) -> None:
         """Print to the standard output, if that is captured."""
         if self.output is not None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from verlint.languages.bash.assigning import Assigning
 from verlint.languages.bash.command import Redirect as Redirection
-from verlint.languages.bash.pieces import EMPTY, Parts, is_empty, join, plain
+from verlint.languages.bash.pieces import EMPTY, Parts, cut, flat, is_empty, join, plain
 from verlint.languages.bash.state import Stream
 from verlint.languages.bash.syntax import ProcessSub, Redirect
 from verlint.source import Span
 from verlint.value import Literal, Text
+
+_WRITING = frozenset([">", ">>", ">|", "&>", "&>>"])
 
 
 class Redirections(Assigning):
@@ -30,13 +32,16 @@ class Redirections(Assigning):
                 continue
             first = redirect.target.parts[0] if redirect.target.parts else None
             if isinstance(first, ProcessSub):
-                printed = self.subshell(first.body, capture=redirect.op == "<")
                 if redirect.op == "<":
-                    self.input = Stream(printed)
+                    self.input = Stream(self.substituted(first.body))
+                else:
+                    self.subshell(first.body, capture=False)
                 continue
             words = self.fields(redirect.target)
             if len(words) != 1 or is_empty(words[0].parts):
                 self.note("bad-redirect", self.span(redirect).text, redirect)
+                return None
+            if redirect.op in _WRITING and self._lacks_its_folder(words[0].parts):
                 return None
             self._open(redirect, words[0])
             out.append(Redirection(redirect.op, redirect.fd, words[0], self.span(redirect)))
@@ -50,10 +55,14 @@ class Redirections(Assigning):
                     EMPTY if target.known == "/dev/null" else (self.hole(target.shown, "content of a file", redirect),)
                 )
             self.input = Stream(content)
-        elif (redirect.op in (">", ">>", ">|", "&>", "&>>") and redirect.fd in ("", "1")) or (
+        elif (redirect.op in _WRITING and redirect.fd in ("", "1")) or (
             redirect.op == ">&" and redirect.fd in ("", "1") and target.known == "2"
         ):
             self.output = []
+
+    def _lacks_its_folder(self, path: Parts) -> bool:
+        at = flat(path).rfind("/")
+        return self.lacks_folder(cut(path, 0, at) if at > 0 else self.cwd)
 
     def read_file(self, path: Parts) -> Parts | None:
         """The text of a file that is on disk or was written before, if it is known."""

@@ -26,7 +26,7 @@ class Scripts(Redirections):
             raise OverBudget
         body, source = self.functions[name]
         saved = (self.positional, self.open_arguments, self.source, self.stack, self.loops)
-        self.positional, self.open_arguments = arguments, False
+        self.positional, self.open_arguments = self.arguments(arguments)
         self.stack = (*self.stack, Call(self.span(node), name))
         self.source = source
         self.scopes.append({})
@@ -56,7 +56,7 @@ class Scripts(Redirections):
         self.source = source
         self.sources.append(path)
         if arguments:
-            self.positional, self.open_arguments = list(arguments), False
+            self.positional, self.open_arguments = self.arguments(arguments)
         try:
             self.sequence_of(program)
         except Return as ended:
@@ -73,19 +73,18 @@ class Scripts(Redirections):
             found = self.run.programs[id(source)] = parse(source.text)
         return found
 
-    def run_text(self, text: Parts, simple: Simple) -> None:
+    def run_text(self, text: Parts) -> None:
         """Run a string as commands of this shell (`eval`)."""
         source = self._embedded(text)
         if source is None:
             self.status = None
             return
         program = parse(source.text, file=False)
-        if program.problem is not None:
-            self.status = 1
-            return
         saved, self.source = self.source, source
         try:
             self.sequence_of(program)
+            if program.problem is not None:
+                self.status = 1
         finally:
             self.source = saved
 
@@ -147,7 +146,7 @@ class Scripts(Redirections):
                 options.append(text)
         if at >= len(words) or "-s" in options or words[at].known == "-":
             if self.input is not None and self.input.parts and not has_hole(self.input.parts):
-                self._command_string([Text(self.input.rest())], options, node)
+                self._command_string([Text(self.input.rest()), words[0], *words[at:]], options, node)
             return
         located = self.locate(words[at].parts)
         source = None if located is None else self.run.files.source(located)
@@ -182,10 +181,15 @@ class Scripts(Redirections):
             raise OverBudget
         self.run.scripts += 1
         child = type(self)(self.run, source, name, self.cwd)
-        for variable_name, value in self.exported().items():
-            child.globals[variable_name] = Variable(value.parts, exported=True)
+        for each, value in self.exported().items():
+            child.globals[each] = Variable(value.parts, exported=True)
         hop = Hop(self.span(node))
-        child.positional = [with_hop(each, hop) if has_hole(each) else each for each in arguments]
+        given, child.open_arguments = self.arguments(arguments)
+        child.positional = [with_hop(each, hop) if has_hole(each) else each for each in given]
+        child.functions = {each: self.functions[each] for each in self.exported_functions if each in self.functions}
+        child.exported_functions = set(child.functions)
+        if "SHELLOPTS" in child.globals:
+            child.options = set(self.options)
         child.output, child.input = self.output, self.input
         child.guards, child.background = self.guards, self.background
         child.substituting = self.substituting

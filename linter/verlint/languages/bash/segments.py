@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from verlint.languages.bash.patterns import Pattern
 from verlint.languages.bash.pieces import EMPTY, MARK, Parts, join, known, strip_right
-from verlint.languages.bash.state import Exit
+from verlint.languages.bash.state import DiscardLine
 from verlint.languages.bash.syntax import (
     Arith,
     BadParam,
@@ -85,33 +85,42 @@ class Segments(Variables):
             elif isinstance(part, Arith):
                 self._put(self._number(part), in_quotes, out)
             elif isinstance(part, ProcessSub):
-                self.subshell(part.body, capture=part.direction == "<")
+                if part.direction == "<":
+                    self.substituted(part.body)
+                else:
+                    self.subshell(part.body, capture=False)
                 out.append((self.hole(self.span(part).text, "process substitution", part), True, False))
             elif isinstance(part, ExtGlob):
                 out.append((Literal(f"{part.op}({part.text})", self.span(part)), in_quotes, False))
             elif isinstance(part, BadParam):
                 self.note("bad-substitution", part.text, part)
-                raise Exit(1)
+                raise DiscardLine
 
     def _lit(self, lit: Lit, in_quotes: bool, out: list[Segment], *, first: bool, assignment: bool) -> None:
-        if lit.quote:
-            out.append((self._literal(lit) if lit.text else None, True, False))
-            return
         text = lit.text
-        if not in_quotes and first and text.startswith("~") and (len(text) == 1 or text[1] == "/"):
-            self._home(lit, out)
-            if len(text) > 1:
-                out.append((Literal(text[1:], Span(self.source, lit.start + 1, lit.end)), False, False))
-            return
-        if assignment and ":~/" in text:
-            for at, piece in enumerate(text.split(":~/")):
-                if at:
-                    out.append((Literal(":"), False, False))
-                    self._home(lit, out)
-                    piece = "/" + piece
-                out.append((Literal(piece, self.span(lit)), False, False))
-            return
-        out.append((self._literal(lit), in_quotes, False))
+        if lit.quote:
+            out.append((self._literal(lit) if text else None, True, False))
+        elif in_quotes or "~" not in text:
+            out.append((self._literal(lit), in_quotes, False))
+        else:
+            self._with_homes(lit, out, first=first, assignment=assignment)
+
+    def _with_homes(self, lit: Lit, out: list[Segment], *, first: bool, assignment: bool) -> None:
+        """Bare characters with `~` at the beginning of a word, and in assignments after each colon."""
+        text, at, start = lit.text, 0, 0
+        while (at := text.find("~", at)) >= 0:
+            begins = (first and at == 0) or (assignment and at > 0 and text[at - 1] == ":")
+            if begins and text[at + 1 : at + 2] in ("", "/", ":" if assignment else "/"):
+                self._run(lit, start, at, out)
+                self._home(lit, out)
+                start = at + 1
+            at += 1
+        self._run(lit, start, len(text), out)
+
+    def _run(self, lit: Lit, start: int, end: int, out: list[Segment]) -> None:
+        if start < end:
+            span = Span(self.source, lit.start + start, lit.start + end)
+            out.append((Literal(lit.text[start:end], span), False, False))
 
     def _home(self, lit: Lit, out: list[Segment]) -> None:
         out.extend((piece, True, False) for piece in self.value_of("HOME", None, lit) or EMPTY)
@@ -164,7 +173,15 @@ class Segments(Variables):
             if content is None:
                 return (self.hole(self.span(part).text, "content of a file", part),)
             return strip_right(content, "\n")
-        return strip_right(self.subshell(part.body, capture=True), "\n")
+        return strip_right(self.substituted(part.body), "\n")
+
+    def substituted(self, body: Sequence) -> Parts:
+        """What commands print whose output is used in a word or as a file."""
+        outer, self.substituting = self.substituting, True
+        try:
+            return self.subshell(body, capture=True)
+        finally:
+            self.substituting = outer
 
     def parameter(self, param: Param, in_quotes: bool, out: list[Segment]) -> None:
         """Append what `$x` or `${…}` expands to; implemented further up."""

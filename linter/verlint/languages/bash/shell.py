@@ -6,7 +6,6 @@ import contextlib
 
 from verlint.languages.bash.compound import CompoundCommands
 from verlint.languages.bash.loops import one_line
-from verlint.languages.bash.parser import parse
 from verlint.languages.bash.pieces import EMPTY, Parts, join
 from verlint.languages.bash.state import DiscardLine, Exit, LoopControl, Stream
 from verlint.languages.bash.syntax import AndOr, Pipeline, Program, Sequence
@@ -38,15 +37,12 @@ class Shell(CompoundCommands):
                 self.status = 2
         except Exit as ended:
             self.status = ended.status
-        trap = self.traps.pop("EXIT", "")
+        trap = self.traps.pop("EXIT", EMPTY)
         if trap:
-            self._trap_text(trap)
-
-    def _trap_text(self, text: str) -> None:
-        status = self.status
-        with contextlib.suppress(Exit, DiscardLine, LoopControl):
-            self.sequence_of(parse(text, file=False))
-        self.status = status
+            status = self.status
+            with contextlib.suppress(Exit, DiscardLine, LoopControl):
+                self.run_text(trap)
+            self.status = status
 
     # ---- lists
 
@@ -69,6 +65,12 @@ class Shell(CompoundCommands):
     def and_or(self, item: AndOr) -> None:
         """Run pipelines joined by `&&` and `||`; a program whose status nobody knows is taken to succeed."""
         guards = self.guards
+        try:
+            self._chain(item)
+        finally:
+            self.guards = guards
+
+    def _chain(self, item: AndOr) -> None:
         last = len(item.items) - 1
         for number, (op, pipeline) in enumerate(item.items):
             if number:
@@ -87,7 +89,6 @@ class Shell(CompoundCommands):
             failed = number == last and self.status not in (0, None) and not pipeline.negated
             if failed and "e" in self.options and not self.unchecked:
                 raise Exit(self.status)
-        self.guards = guards
 
     def _ask_status(self, pipeline: Pipeline) -> None:
         """`program && a || b` chooses between two things, so both are looked at."""
@@ -137,7 +138,6 @@ class Shell(CompoundCommands):
         self.traps, self.loops = {}, 0
         if capture:
             self.output = []
-        self.substituting = self.substituting or capture
         if stdin is not None:
             self.input = stdin
         self.changed()

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.command import Redirect as Redirection
 from verlint.languages.bash.filters import run_filter
-from verlint.languages.bash.pieces import plain
+from verlint.languages.bash.pieces import EMPTY
 from verlint.languages.bash.printing import Argument
 from verlint.languages.bash.scripts import Scripts
-from verlint.languages.bash.state import Variable
-from verlint.languages.bash.syntax import ArrayLit, Assign, Simple
+from verlint.languages.bash.state import Array, Variable
+from verlint.languages.bash.syntax import Assign, Simple
 from verlint.languages.bash.wrappers import program_name, unwrap_one
 from verlint.value import Hole, Text
 
@@ -65,26 +65,20 @@ class SimpleCommands(Scripts):
         first = words[0]
         assert isinstance(first, Text)
         name = first.known or ""
-        prefix = self._prefix(node)
+        prefix: dict[str, Text] = {}
         saved: dict[str, Variable | None] = {}
         for each in node.assigns:
             found = self.lookup(each.name)
-            saved[each.name] = None if found is None else found.copy()
+            saved.setdefault(each.name, None if found is None else found.copy())
             self.assign(each, exported=True)
+            value = self.ensure(each.name).value
+            if not isinstance(value, Array):
+                prefix[each.name] = Text(value or EMPTY, self.span(each.value))
         try:
             self._dispatch(name, words, node, redirections, prefix)
         finally:
-            if name != "export":
+            if saved and name != "export":
                 self._restore(saved)
-
-    def _prefix(self, node: Simple) -> Mapping[str, Text]:
-        out: dict[str, Text] = {}
-        for each in node.assigns:
-            if isinstance(each.value, ArrayLit):
-                continue
-            value = self.string(each.value, assignment=True)
-            out[each.name] = Text(value, self.span(each.value))
-        return out
 
     def _restore(self, saved: dict[str, Variable | None]) -> None:
         self.changed()
@@ -112,15 +106,13 @@ class SimpleCommands(Scripts):
             return
         method = self.builtin(name)
         if method is not None:
-            if name in _RECORDED:
+            if name in _RECORDED or (name == ":" and len(words) > 1):
                 self._record(words, node, redirections, prefix, builtin=True)
             elif name in ("[", "test"):
                 self.run.tests.append(self._as_command(words, node, redirections, prefix, builtin=True))
             method(words, node)
             return
-        texts = [
-            word if isinstance(word, Text) else Text(plain(self.span(word).text), self.span(word)) for word in words
-        ]
+        texts = self.texts(words)
         self._record(list(texts), node, redirections, prefix)
         self._started(texts, node)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
@@ -173,13 +173,13 @@ class Run:
     tests: list[Command] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     written: dict[str, Parts] = field(default_factory=dict)
+    made: set[str] = field(default_factory=set)
     environment: dict[str, Hole] = field(default_factory=dict)
     programs: dict[int, Program] = field(default_factory=dict)
     steps: int = 0
     chars: int = 0
     scripts: int = 0
     fresh: int = 0
-    fresh_options: dict[int, int] = field(default_factory=dict)
     over_budget: bool = False
 
     def step(self) -> None:
@@ -219,12 +219,14 @@ class ShellState:
         self.stack: tuple[Call, ...] = ()
         self.sources: list[Parts] = [name]
         self.function_names: list[str] = []
-        self.traps: dict[str, str] = {}
+        self.exported_functions: set[str] = set()
+        self.traps: dict[str, Parts] = {}
         self.here = 0
         self.background = False
         self.substituting = False
         self.last_background: Parts = EMPTY
         self.directories: list[Parts] = []
+        self.option_offset = 1
         self._environment_cache: Mapping[str, Text] | None = None
 
     # ---- places and records
@@ -292,6 +294,15 @@ class ShellState:
         if remember:
             run.answers[key] = answer
         return answer
+
+    def arguments(self, given: Iterable[Parts]) -> tuple[list[Parts], bool]:
+        """Arguments that a script or function gets, and whether the caller's unknown ones follow them."""
+        values = list(given)
+        last = values[-1] if values else EMPTY
+        only = last[0] if len(last) == 1 else None
+        if isinstance(only, Hole) and only.name == "$@" and isinstance(only.key, tuple) and only.key[0] == "arguments":
+            return values[:-1], True
+        return values, False
 
     # ---- variables
 
@@ -373,6 +384,17 @@ class ShellState:
         if text == self.run.mount:
             return ""
         return text[len(self.run.mount) + 1 :] if text.startswith(self.run.mount + "/") else None
+
+    def is_folder(self, located: str) -> bool:
+        """Whether a path below the root is a folder, on disk or made on this path."""
+        return located in self.run.made or self.run.files.is_dir(located)
+
+    def lacks_folder(self, path: Parts) -> bool:
+        """Whether a folder is surely missing; in an open world anybody may have made it."""
+        if not self.run.closed:
+            return False
+        located = self.locate(path)
+        return located is not None and not self.is_folder(located)
 
     # ---- implemented further up
 

@@ -1,0 +1,223 @@
+"""Loops that read `--option value` pairs: what each option takes, and what happens when its value is missing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from verlint.languages.bash.options import option_case, option_names
+from verlint.languages.bash.syntax import (
+    AndOr,
+    Case,
+    CaseArm,
+    Condition,
+    Node,
+    Param,
+    Program,
+    Simple,
+    While,
+    Word,
+)
+from verlint.languages.bash.walk import literal_word, walk
+from verlint.source import Source
+from verlint.value import Text
+
+_WANTS_TWO = re.compile(
+    r"\$(?:#|\{#\})[\"']?\s*(?:-gt\s+[1-9]|-ge\s+[2-9]|>\s*[1-9]|>=\s*[2-9])|-n\s+[\"']?\$(?:2|\{2\})"
+)
+_QUIET = frozenset(["echo", "printf", "export", "declare", "local", "typeset", "readonly", "shift"])
+_ENDS = frozenset(["break", "exit", "return", "usage", "die", "help"])
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One arm of the loop.
+
+    `takes` is the number of words it shifts away, the option itself included; 0 when that cannot be told. `shift` is
+    its first shift of several words at once, None for none; `guarded` says that a missing value is met before it.
+    """
+
+    names: tuple[str, ...]
+    takes: int
+    shift: Simple | None
+    guarded: bool
+    arm: CaseArm
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentLoop:
+    """A `while … case $1 in` loop. `errexit` and `nounset` are the shell options that the text sets before it; `rest`
+    is how many words the `*)` arm goes on by, 0 when it ends the loop."""
+
+    text: Source
+    node: While
+    options: tuple[Option, ...]
+    rest: int
+    errexit: bool
+    nounset: bool
+
+    @property
+    def endless(self) -> tuple[Option, ...]:
+        """The options that never let go when they stand last without their value."""
+        return tuple(each for each in self.options if each.shift is not None and not each.guarded)
+
+    def option(self, name: str) -> Option | None:
+        """The arm of an option."""
+        return next((each for each in self.options if name in each.names), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """An option as the loop reads it: its place among the arguments, and the place of its value (None: none is left).
+
+    `arm` is what handles it."""
+
+    at: int
+    value: int | None
+    arm: Option
+
+
+def argument_loops(text: Source, program: Program) -> list[ArgumentLoop]:
+    """The loops of a text that read options with values, in order."""
+    if "shift" not in text.text:
+        return []
+    nodes = [node for group in program.groups for node in walk(group)]
+    found: list[ArgumentLoop] = []
+    for node in nodes:
+        case = option_case(node) if isinstance(node, While) else None
+        if case is not None and isinstance(node, While):
+            options = _shell_options(text, nodes, node.start)
+            loop = _loop(text, node, case, options)
+            if loop.options:
+                found.append(loop)
+    return found
+
+
+def read_as(loop: ArgumentLoop, words: Sequence[Text]) -> tuple[list[Taken], int]:
+    """How the loop reads the words of a call, each taken for one argument; and where it stops."""
+    found: list[Taken] = []
+    at = 0
+    while at < len(words):
+        known = words[at].known
+        arm = loop.option(known) if known is not None else None
+        if arm is None:
+            if not loop.rest:
+                break
+            at += loop.rest
+            continue
+        if not arm.takes:
+            break
+        if at + arm.takes > len(words):
+            found.append(Taken(at, None, arm))
+            at = len(words)
+            break
+        found.append(Taken(at, at + 1 if arm.takes > 1 else at, arm))
+        at += arm.takes
+    return found, at
+
+
+def _loop(text: Source, node: While, case: Case, options: frozenset[str]) -> ArgumentLoop:
+    enough = _WANTS_TWO.search(text.text, node.test.start, node.test.end) is not None
+    checked = enough or _counts_before(node, case)
+    arms = []
+    rest = 0
+    for arm in case.arms:
+        names = tuple(name for name, _ in option_names(arm) if not any(char in name for char in "=*?["))
+        if names:
+            arms.append(_option(arm, names, checked, "u" in options))
+        elif any(literal_word(pattern) == "*" or _is_star(text, pattern) for pattern in arm.patterns):
+            rest = _rest(arm)
+    return ArgumentLoop(text, node, tuple(arms), rest, "e" in options, "u" in options)
+
+
+def _is_star(text: Source, pattern: Word) -> bool:
+    return text.text[pattern.start : pattern.end] == "*"
+
+
+def _option(arm: CaseArm, names: tuple[str, ...], checked: bool, nounset: bool) -> Option:
+    shifts = [each for each in _simple(arm.body) if _name(each) == "shift"]
+    counts = [_count(each) for each in shifts]
+    takes = 0 if None in counts else sum(count or 0 for count in counts)
+    several = shifts[0] if shifts and (counts[0] or 0) > 1 else None
+    guarded = several is not None and (checked or _is_guarded(arm, several, nounset))
+    return Option(names, takes, several, guarded, arm)
+
+
+def _rest(arm: CaseArm) -> int:
+    commands = list(_simple(arm.body))
+    if any(_name(each) in _ENDS for each in commands):
+        return 0
+    return sum(_count(each) or 0 for each in commands if _name(each) == "shift")
+
+
+def _is_guarded(arm: CaseArm, shift: Simple, nounset: bool) -> bool:
+    """Whether the arm looks at the number of arguments, or at the value, before it shifts."""
+    for node in walk(arm.body):
+        if node.start >= shift.start and not isinstance(node, AndOr):
+            continue
+        if isinstance(node, Param) and (node.name == "#" or (node.name == "2" and node.op in ("?", ":?"))):
+            return True
+        if isinstance(node, Param) and nounset and node.name == "2" and not node.op.endswith(("-", "+", "=")):
+            return True
+        if isinstance(node, Condition) and _mentions(node, "2"):
+            return True
+        if isinstance(node, Simple) and _name(node) not in _QUIET:
+            if any(isinstance(word, Word) and _mentions(word, "2", "@", "*") for word in node.words):
+                return True
+        if isinstance(node, AndOr) and _is_caught(node, shift):
+            return True
+    return False
+
+
+def _is_caught(node: AndOr, shift: Simple) -> bool:
+    """`shift 2 || …`."""
+    for number, (_, pipeline) in enumerate(node.items[:-1]):
+        if shift in pipeline.commands:
+            return node.items[number + 1][0] == "||"
+    return False
+
+
+def _counts_before(node: While, case: Case) -> bool:
+    """Whether the body looks at the number of arguments or at the second one before the `case`."""
+    return any(
+        isinstance(each, Param) and each.name in ("#", "2") and each.start < case.start for each in walk(node.body)
+    )
+
+
+def _mentions(node: Node, *names: str) -> bool:
+    return any(isinstance(each, Param) and each.name in names for each in walk(node))
+
+
+def _simple(node: Node) -> Iterator[Simple]:
+    return (each for each in walk(node) if isinstance(each, Simple))
+
+
+def _name(command: Simple) -> str:
+    return literal_word(command.words[0]) if command.words else ""
+
+
+def _count(shift: Simple) -> int | None:
+    """How many words a `shift` shifts; None when that is not written as a number."""
+    if len(shift.words) < 2:
+        return 1
+    written = literal_word(shift.words[1])
+    return int(written) if written.isdigit() else None
+
+
+def _shell_options(text: Source, nodes: Sequence[Node], before: int) -> frozenset[str]:
+    """The letters that `set` and the first line turn on before an offset."""
+    first = text.text.split("\n", 1)[0]
+    on = set("".join(re.findall(r"\s-([a-z]+)", first))) if first.startswith("#!") else set()
+    for node in nodes:
+        if not (isinstance(node, Simple) and node.start < before and _name(node) == "set"):
+            continue
+        words = [literal_word(word) for word in node.words[1:]]
+        for number, word in enumerate(words):
+            if not re.fullmatch(r"[-+][A-Za-z]+", word):
+                continue
+            letters = set(word[1:]) - {"o"}
+            if word.endswith("o") and number + 1 < len(words):
+                letters |= {"errexit": {"e"}, "nounset": {"u"}}.get(words[number + 1], set())
+            on = on | letters if word[0] == "-" else on - letters
+    return frozenset(on)
