@@ -18,7 +18,8 @@ from pathlib import Path
 import pytest
 
 from verlint.languages.bash.command import Command
-from verlint.languages.bash.replay import Entry, Path as Way, explore
+from verlint.languages.bash.replay import Entry, explore
+from verlint.languages.bash.replay import Path as Way
 from verlint.source import Source
 from verlint.value import Literal, Text
 
@@ -78,7 +79,11 @@ class Checkout:
 
     def listing(self, path: str) -> list[str]:
         prefix = path + "/" if path else ""
-        found = {each[len(prefix) :].partition("/")[0] for each in (*self.sources, *self.folders) if each != path and each.startswith(prefix)}
+        found = {
+            each[len(prefix) :].partition("/")[0]
+            for each in (*self.sources, *self.folders)
+            if each != path and each.startswith(prefix)
+        }
         return sorted(found - {""})
 
     def source(self, path: str) -> Source | None:
@@ -91,7 +96,9 @@ def bash() -> str | None:
     found = shutil.which("bash")
     if found is None:
         return None
-    version = subprocess.run([found, "-c", "echo ${BASH_VERSINFO[0]}"], capture_output=True, text=True, check=False).stdout
+    version = subprocess.run(
+        [found, "-c", "echo ${BASH_VERSINFO[0]}"], capture_output=True, text=True, check=False
+    ).stdout
     return found if version.strip().isdigit() and int(version) >= 5 else None
 
 
@@ -120,7 +127,9 @@ def run_in_bash(snippets: Sequence[Snippet], folder: Path, *, seconds: int = 1) 
         exports = "".join(f"export {name}={shlex.quote(value)}; " for name, value in snippet.environment.items())
         command = shlex.join(["bash", "main.sh", *snippet.arguments])
         driver.append("printf '@\\0' >&3")
-        driver.append(f"( cd {folder / str(number)} && {exports}ulimit -t {seconds} && exec {command} 3>&- 2>../{number}.err )")
+        driver.append(
+            f"( cd {folder / str(number)} && {exports}ulimit -t {seconds} && exec {command} 3>&- 2>../{number}.err )"
+        )
         driver.append("printf '=\\0%s\\0' $? >&3")
     (folder / "driver").write_text("\n".join(driver) + "\n", encoding="utf-8")
     environment = {
@@ -134,7 +143,10 @@ def run_in_bash(snippets: Sequence[Snippet], folder: Path, *, seconds: int = 1) 
         timeout=60 + 2 * seconds * len(snippets), check=True,
     )  # fmt: skip
     errors = [(folder / f"{number}.err").read_text("utf-8", "replace") for number in range(len(snippets))]
-    return [Ran(*run, errors[number]) for number, run in enumerate(_runs(record.read_bytes().decode("utf-8", "surrogateescape")))]
+    return [
+        Ran(*run, errors[number])
+        for number, run in enumerate(_runs(record.read_bytes().decode("utf-8", "surrogateescape")))
+    ]
 
 
 def _write(folder: Path, files: Mapping[str, str]) -> None:

@@ -92,6 +92,11 @@ def test_what_holds_on_all_paths_is_certain(lint: Callable[..., Report]) -> None
     assert lines(lint({"train.sh": text}, made_up(Launch, batch))) == ["train.sh:2 VL999 fail batch 32"]
 
 
+def test_one_turn_of_a_loop_is_no_other_path(lint: Callable[..., Report]) -> None:
+    text = "for BS in 64 32; do\n" + TRAIN.format("$BS") + "done\n"
+    assert lines(lint({"train.sh": text}, made_up(Launch, batch))) == ["train.sh:2 VL999 fail batch 32"]
+
+
 def test_a_rule_that_crashes_is_a_finding_and_the_others_go_on(lint: Callable[..., Report]) -> None:
     def crash(script: Script, ctx: Context) -> Iterator[Finding]:
         raise ZeroDivisionError("oh")

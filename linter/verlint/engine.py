@@ -134,15 +134,17 @@ def _in_context(finding: Finding, variant: Variant) -> Finding:
 
 
 def _agreed(group: list[tuple[Variant, list[Finding]]]) -> Iterator[Finding]:
-    """One command on several paths of one script: what holds on some of them only is unsure, with the condition."""
+    """One command as one call gives it, on several paths and in several turns of a loop: what holds on each path that
+    reaches it is certain, what holds on some of them only is unsure, with the condition."""
     if len(group) == 1:
         yield from group[0][1]
         return
-    keys = [{_key(finding) for finding in found} for _, found in group]
-    for (variant, found), own in zip(group, keys, strict=True):
+    reached = frozenset[int]().union(*(variant.paths for variant, _ in group))
+    for variant, found in group:
         for finding in found:
-            everywhere = all(_key(finding) in each for each in keys)
-            if everywhere or finding.verdict is Verdict.UNSURE or not own:
+            key = _key(finding)
+            failing = [each.paths for each, others in group if any(_key(other) == key for other in others)]
+            if finding.verdict is Verdict.UNSURE or frozenset[int]().union(*failing) == reached:
                 yield finding
             else:
                 yield _on_some_paths(finding, variant)

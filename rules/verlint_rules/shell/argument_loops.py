@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 from verlint.languages.bash.options import option_case, option_names
 from verlint.languages.bash.syntax import (
@@ -78,10 +79,18 @@ class Taken:
     arm: Option
 
 
+_KNOWN: WeakKeyDictionary[Source, list[ArgumentLoop]] = WeakKeyDictionary()
+
+
 def argument_loops(text: Source, program: Program) -> list[ArgumentLoop]:
     """The loops of a text that read options with values, in order."""
-    if "shift" not in text.text:
-        return []
+    known = _KNOWN.get(text)
+    if known is None:
+        known = _KNOWN[text] = _find_loops(text, program) if "shift" in text.text else []
+    return known
+
+
+def _find_loops(text: Source, program: Program) -> list[ArgumentLoop]:
     nodes = [node for group in program.groups for node in walk(group)]
     found: list[ArgumentLoop] = []
     for node in nodes:
@@ -162,9 +171,12 @@ def _is_guarded(arm: CaseArm, shift: Simple, nounset: bool) -> bool:
             return True
         if isinstance(node, Condition) and _mentions(node, "2"):
             return True
-        if isinstance(node, Simple) and _name(node) not in _QUIET:
-            if any(isinstance(word, Word) and _mentions(word, "2", "@", "*") for word in node.words):
-                return True
+        if (
+            isinstance(node, Simple)
+            and _name(node) not in _QUIET
+            and any(_mentions(w, "2", "@", "*") for w in node.words)
+        ):
+            return True
         if isinstance(node, AndOr) and _is_caught(node, shift):
             return True
     return False

@@ -40,7 +40,9 @@ def written_words(command: Command) -> list[Written]:
     out: list[Written] = []
     for span in command.raw:
         became: list[Text] = []
-        while rest and (at := rest[0].span) is not None and at.source is span.source and span.start <= at.start < span.end:
+        while (
+            rest and (at := rest[0].span) is not None and at.source is span.source and span.start <= at.start < span.end
+        ):
             became.append(rest.pop(0))
         out.append(Written(span, tuple(became)))
     return out if not rest else []
@@ -59,10 +61,16 @@ def is_certain(failing: Sequence[Variant], site: Sequence[Variant]) -> bool:
     return any(_on_all_paths(entry, failing, site) for entry in dict.fromkeys(each.entry for each in failing))
 
 
-def conditions_of(failing: Sequence[Variant]) -> str:
-    """Under which undecided conditions the fault is met, in words; "" when there are none."""
-    guards = [guard.words for variant in failing[:1] for guard in variant.command.around.guards]
-    return " and ".join(dict.fromkeys(guards))
+def conditions_of(failing: Sequence[Variant], site: Sequence[Variant]) -> str:
+    """Under which undecided conditions the fault is met, in words; "" when there are none to name."""
+    entry = failing[0].entry
+    met = {number for each in failing if each.entry is entry for number in each.paths}
+    reached = {number for each in site if each.entry is entry for number in each.paths}
+    ways = {number: entry.resolution.paths[number].conditions for number in sorted(reached)}
+    first, *others = ([guard.words for guard in ways[number]] for number in sorted(met))
+    always = [words for words in first if all(words in other for other in others)]
+    elsewhere = [{guard.words for guard in ways[number]} for number in sorted(reached - met)]
+    return " and ".join(dict.fromkeys(words for words in always if not all(words in other for other in elsewhere)))
 
 
 def called_loop(project: Project, variant: Variant) -> tuple[ArgumentLoop, Called] | None:

@@ -142,12 +142,12 @@ def _failing_call(
         return None
     variants = [each[0] for each in failing]
     if is_certain(variants, site):
-        finding = ctx.fail(at, message, value=variant.command.span.text if at is None else "", help=help_)
+        finding = ctx.fail(at, message, help=help_)
     else:
-        when = conditions_of(variants)
-        finding = ctx.unsure(
-            at, f"{message} (when {when})" if when else message, verify=f"bash -n {script.path}", help=help_
-        )
+        when = conditions_of(variants, site)
+        message = f"{message} (when {when})" if when else message
+        verify = f"bash -x {script.source.path}  # see which branch runs"
+        finding = ctx.unsure(at, message, verify=verify, help=help_)
     finding = finding.with_related(_place(loop, name or ""), "read here")
     if vanished is not None:
         edit = Edit(vanished.span.in_file(), f'"{vanished.span.text}"')
@@ -158,7 +158,7 @@ def _failing_call(
 def _open_call(
     script: Script, found: Sequence[tuple[Variant, ArgumentLoop, Text, Text]], ctx: Context
 ) -> Finding | None:
-    variant, loop, option, value = found[0]
+    _, loop, option, value = found[0]
     hole = only_hole(value)
     name = option.known or ""
     if hole is None or environment_names(value) != [hole.name] or hole.name in misspelt(ctx.project, script):

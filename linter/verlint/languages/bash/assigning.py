@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from verlint.languages.bash.braces import expand_braces
 from verlint.languages.bash.builtins import Builtins
 from verlint.languages.bash.command import Assignment
-from verlint.languages.bash.pieces import flat, known, plain, with_hop
+from verlint.languages.bash.pieces import Parts, flat, known, plain, with_hop
+from verlint.languages.bash.printing import Argument, Declared
 from verlint.languages.bash.state import Array
-from verlint.languages.bash.syntax import ArrayLit, Assign, Simple
+from verlint.languages.bash.syntax import ArrayLit, Assign, Part, Simple, Word
 from verlint.source import Span
 from verlint.value import Hole, Hop, Text
 
@@ -14,8 +16,8 @@ from verlint.value import Hole, Hop, Text
 class Assigning(Builtins):
     """Carries out assignments."""
 
-    def assign(self, assign: Assign, *, exported: bool | None = None) -> None:
-        """Carry out an assignment."""
+    def assign(self, assign: Assign, value: Parts | None = None, *, exported: bool = False) -> None:
+        """Carry out an assignment; `value` is its right side where that is expanded already."""
         hop = Hop(self.span(assign))
         if isinstance(assign.value, ArrayLit):
             self._assign_array(assign, assign.value, hop)
@@ -23,52 +25,55 @@ class Assigning(Builtins):
             index = None
             if assign.index is not None:
                 index = known(self.string(assign.index)) or "0"
-            value = with_hop(self.string(assign.value, assignment=True), hop)
-            self.assign_value(assign.name, index, value, append=assign.append)
+            found = self.string(assign.value, assignment=True) if value is None else value
+            self.assign_value(assign.name, index, with_hop(found, hop), append=assign.append)
         if exported:
             self.ensure(assign.name).exported = True
             self.changed()
 
     def _assign_array(self, assign: Assign, literal: ArrayLit, hop: Hop) -> None:
-        variable = self.lookup(assign.name)
-        associative = variable is not None and isinstance(variable.value, Array) and variable.value.associative
-        array = Array(associative=associative)
-        place = 0
+        old = self.lookup(assign.name)
+        array = Array(associative=old is not None and isinstance(old.value, Array) and old.value.associative)
+        if assign.append and old is not None and old.value is not None:
+            array.items = dict(old.value.items) if isinstance(old.value, Array) else {0: old.value}
+        if array.associative:
+            self._fill_associative(array, literal, hop)
+        else:
+            self._fill(array, literal, hop)
+        self.changed()
+        self.ensure(assign.name).value = array
+
+    def _fill(self, array: Array, literal: ArrayLit, hop: Hop) -> None:
+        place = array.next_index()
+        for item in literal.items:
+            if item.index is None:
+                for text in self.fields(item.word):
+                    array.items[place] = with_hop(text.parts, hop)
+                    place += 1
+                continue
+            index = self.arithmetic(self.string(item.index), item.index)
+            value = with_hop(self.string(item.word), hop)
+            if not isinstance(index, Hole):
+                array.items[index] = value
+                place = index + 1
+
+    def _fill_associative(self, array: Array, literal: ArrayLit, hop: Hop) -> None:
         pending: str | None = None
         for item in literal.items:
             if item.index is not None:
-                key = flat(self.string(item.index))
-                number: int | str | Hole = key if associative else self.arithmetic(plain(key), item.index)
-                value = with_hop(self.string(item.word), hop)
-                if not isinstance(number, Hole):
-                    array.items[number] = value
-                    place = number + 1 if isinstance(number, int) else place
+                array.items[flat(self.string(item.index))] = with_hop(self.string(item.word), hop)
                 continue
             for text in self.fields(item.word):
-                if associative:
-                    if pending is None:
-                        pending = flat(text.parts)
-                    else:
-                        array.items[pending] = text.parts
-                        pending = None
-                    continue
-                array.items[place] = with_hop(text.parts, hop)
-                place += 1
-        self.changed()
-        target = self.ensure(assign.name)
-        if not assign.append or target.value is None:
-            target.value = array
-            return
-        if not isinstance(target.value, Array):
-            target.value = Array({0: target.value})
-        start = target.value.next_index() if not associative else 0
-        for key2, value in array.items.items():
-            target.value.items[key2 if isinstance(key2, str) else start + key2] = value
+                if pending is None:
+                    pending = flat(text.parts)
+                else:
+                    array.items[pending] = with_hop(text.parts, hop)
+                    pending = None
 
-    def record_assignment(self, name: str, assign: Assign | None, simple: Simple, *, exported: bool) -> None:
+    def record_assignment(self, name: str, assign: Assign, simple: Simple, *, exported: bool) -> None:
         """Put an assignment on record with the value it gave."""
         variable = self.lookup(name)
-        if variable is None or assign is None:
+        if variable is None:
             return
         value = variable.value
         span = self.span(assign)
@@ -86,10 +91,15 @@ class Assigning(Builtins):
             )
         )
 
-    def _assignment_word(self, word: Assign) -> Text:
-        """`NAME=value` as `export` and kin get it."""
-        span = self.span(word)
-        if isinstance(word.value, ArrayLit):
-            return Text(plain(span.text, span), span)
-        head = plain(word.name + ("+=" if word.append else "="), Span(self.source, word.start, word.value.start))
-        return Text((*head, *self.string(word.value, assignment=True)), span)
+    def declared(self, assign: Assign) -> list[Argument]:
+        """`NAME=value` as `export` and kin get it. It is an argument, so its braces are expanded."""
+        value = assign.value
+        if isinstance(value, ArrayLit):
+            span = self.span(assign)
+            return [Declared(assign, None, Text(plain(span.text, span), span))]
+        return [self._declared_word(assign, value, parts) for parts in expand_braces(value.parts)]
+
+    def _declared_word(self, assign: Assign, value: Word, parts: list[Part]) -> Declared:
+        found = self.string(Word(value.start, value.end, parts), assignment=True)
+        head = plain(assign.name + ("+=" if assign.append else "="), Span(self.source, assign.start, value.start))
+        return Declared(assign, found, Text((*head, *found), self.span(assign)))

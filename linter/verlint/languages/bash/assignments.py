@@ -4,50 +4,66 @@ from __future__ import annotations
 
 import re
 
+from verlint.languages.bash.cursor import META, BashSyntaxError
 from verlint.languages.bash.redirects import RedirectReader
-from verlint.languages.bash.syntax import ArrayItem, ArrayLit, Assign, Lit, Word
+from verlint.languages.bash.syntax import ArrayItem, ArrayLit, Assign, Lit, Part, Word
 
 _ASSIGN = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=|\[)")
-_SUBSCRIPT = re.compile(r"\[[^\]\n]*\]\+?=")
 _DECLARING = frozenset(["export", "declare", "local", "readonly", "typeset", "alias"])
 
 
 class AssignmentReader(RedirectReader):
     """A cursor that reads assignments."""
 
-    def _assignment(self) -> Assign | None:
+    def assignment(self, *, first: bool) -> Assign | Word | None:
+        """The assignment at the cursor. As the `first` word, a name with a subscript that is no assignment is a word
+        that may hold blanks."""
         match = _ASSIGN.match(self.text, self.pos, self.stop)
         if match is None:
             return None
         start = self.pos
-        at = match.end()
         index: Word | None = None
         append = match.group(2) == "+="
+        self.pos = match.end()
         if match.group(2) == "[":
-            closed = self._subscript_end(at)
-            if closed is None:
+            self.pos -= 1
+            try:
+                parts = self._bracketed()
+            except BashSyntaxError:
+                if first:
+                    raise
+                self.pos = start
                 return None
-            index = type(self)(self.text, at, closed, offsets=self.offsets, depth=self.depth).index_word()
-            at = closed + 1
-            append = self.text.startswith("+=", at)
-            if not append and not self.text.startswith("=", at):
-                return None
-            at += 2 if append else 1
-        self.pos = at
+            end = self.pos
+            append = self.looking_at("+=")
+            if not append and not self.looking_at("="):
+                return self._rest_of_word(
+                    start, [Lit(self.at(start), self.at(match.end(1)), match.group(1), ""), *parts]
+                )
+            self.pos += 2 if append else 1
+            index = self.window(match.end(), end - 1).index_word()
         value: Word | ArrayLit = self._array() if self.char() == "(" else self.word()
         return Assign(self.at(start), self.at(self.pos), match.group(1), index, append, value)
 
-    def _subscript_end(self, at: int) -> int | None:
-        depth = 1
-        while at < self.stop:
-            char = self.text[at]
-            if char == "\n":
-                return None
-            depth += {"[": 1, "]": -1}.get(char, 0)
-            if depth == 0:
-                return at
-            at += 1
-        return None
+    def _bracketed(self) -> list[Part]:
+        """From `[` to its `]`; blanks and line ends between them are characters."""
+        start, depth = self.pos, 0
+        parts: list[Part] = []
+        while self.pos < self.stop:
+            char, here = self.text[self.pos], self.pos
+            if char in "[]" or char in META:
+                depth += {"[": 1, "]": -1}.get(char, 0)
+                self.pos += 1
+                self.append(parts, here, char, "")
+                if depth == 0:
+                    return parts
+            else:
+                self.part(parts)
+        raise self.fail("this [ is never closed", start)
+
+    def _rest_of_word(self, start: int, parts: list[Part]) -> Word:
+        rest = self.word()
+        return Word(self.at(start), rest.end, [*parts, *rest.parts])
 
     def _array(self) -> ArrayLit:
         start = self.pos
@@ -60,17 +76,24 @@ class AssignmentReader(RedirectReader):
                 return ArrayLit(self.at(start), self.at(self.pos), items)
             if self.pos >= self.stop:
                 raise self.fail("this ( of an array is never closed", start)
-            index: Word | None = None
-            match = _SUBSCRIPT.match(self.text, self.pos, self.stop) if self.char() == "[" else None
-            if match is not None:
-                close = self.text.rfind("]", self.pos, match.end())
-                reader = type(self)(self.text, self.pos + 1, close, offsets=self.offsets, depth=self.depth)
-                index = reader.index_word()
-                self.pos = match.end()
-            word = self.word()
-            if word.start == word.end and index is None:
-                raise self.fail(f"unexpected {self.here()} in an array", start)
-            items.append(ArrayItem(index, word))
+            items.append(self._bracketed_item() if self.char() == "[" else ArrayItem(None, self._array_word(start)))
+
+    def _array_word(self, opened: int) -> Word:
+        word = self.word()
+        if word.start == word.end:
+            raise self.fail(f"unexpected {self.here()} in an array", opened)
+        return word
+
+    def _bracketed_item(self) -> ArrayItem:
+        """`[index]=word`, or a word that begins with `[`."""
+        start = self.pos
+        parts = self._bracketed()
+        end = self.pos
+        if self.looking_at("=") or self.looking_at("+="):
+            index = self.window(start + 1, end - 1).index_word()
+            self.pos += 2 if self.char() == "+" else 1
+            return ArrayItem(index, self.word())
+        return ArrayItem(None, self._rest_of_word(start, parts))
 
     def here(self) -> str:
         """The characters at the cursor, for messages."""

@@ -28,8 +28,10 @@ class BracedReader(WordReader):
             name = self.char()
             self.pos += 1
         else:
-            return self._bad_substitution(start)
-        index = self._index() if self.char() == "[" else None
+            return self._bad_substitution(start, in_quotes)
+        index: Word | None = None
+        if self.char() == "[" and (index := self._index()) is None:
+            return self._bad_substitution(start, in_quotes)
         param = Param(self.at(start), 0, name, index, indirect=indirect)
         if length:
             param.op = "len"
@@ -37,11 +39,11 @@ class BracedReader(WordReader):
             param.op = "names"
             self.pos += 1
         elif self.char() != "}" and not self._operator(param, in_quotes):
-            return self._bad_substitution(start)
+            return self._bad_substitution(start, in_quotes)
         if self.char() != "}":
             if self.pos >= self.stop:
                 raise self.fail("this ${ is never closed", start)
-            return self._bad_substitution(start)
+            return self._bad_substitution(start, in_quotes)
         self.pos += 1
         param.end = self.at(self.pos)
         self.depth -= 1
@@ -59,37 +61,40 @@ class BracedReader(WordReader):
             return False, True
         return False, False
 
-    def _bad_substitution(self, start: int) -> BadParam:
+    def _bad_substitution(self, start: int, in_quotes: bool) -> BadParam:
         """Keep a `${…}` that bash accepts when it reads and rejects when it runs: find the closing brace."""
         self.pos = start + 2
-        depth = 1
         while self.pos < self.stop:
             char = self.text[self.pos]
-            if char == "\\":
-                self.pos += 2
-                continue
-            if char == "'":
-                self.single_quoted([])
-                continue
-            if char == '"':
-                self._double_quoted()
-                continue
-            depth += {"{": 1, "}": -1}.get(char, 0)
-            self.pos += 1
-            if depth == 0:
+            if char == "}":
+                self.pos += 1
                 self.depth -= 1
                 return BadParam(self.at(start), self.at(self.pos), self.text[start : self.pos])
+            if char == "\\":
+                self.pos += 2
+            elif char == "$":
+                self.dollar([], True)
+            elif char in '"`' or (char == "'" and not (in_quotes and self.document)):
+                self.part([])
+            else:
+                self.pos += 1
         raise self.fail("this ${ is never closed", start)
 
-    def _index(self) -> Word:
+    def _index(self) -> Word | None:
+        """The subscript at the cursor, stepped over; None when the braces end before it does."""
         self.pos += 1
-        start, depth = self.pos, 1
-        while self.pos < self.stop and depth:
-            char = self.text[self.pos]
+        start, depth = self.pos, 0
+        parts: list[Part] = []
+        while self.pos < self.stop:
+            char, here = self.char(), self.pos
+            if char == "}":
+                return None
+            if char == "]" and depth == 0:
+                self.pos += 1
+                return Word(self.at(start), self.at(here), parts)
             depth += {"[": 1, "]": -1}.get(char, 0)
-            self.pos += 2 if char == "\\" else 1
-        inner = type(self)(self.text, start, max(self.pos - 1, start), offsets=self.offsets, depth=self.depth)
-        return inner.index_word()
+            self.subscript_part(parts)
+        return None
 
     def _operator(self, param: Param, in_quotes: bool) -> bool:
         """Read operator and words of `${name…`; False when there is no operator bash knows."""
@@ -130,10 +135,10 @@ class BracedReader(WordReader):
         depth = 0
         while self.pos < self.stop:
             char, here = self.char(), self.pos
-            if depth == 0 and char in stop and not (first_slash and here == start):
+            if char in stop and (depth == 0 or char == "}") and not (first_slash and here == start):
                 break
             if nested:
-                depth += {"(": 1, "{": 1, "[": 1, ")": -1, "}": -1, "]": -1}.get(char, 0)
+                depth = max(depth + {"(": 1, "[": 1, ")": -1, "]": -1}.get(char, 0), 0)
             if char == "$":
                 self.dollar(parts, literal_quotes)
             elif char == "`":
@@ -142,12 +147,33 @@ class BracedReader(WordReader):
                 parts.append(self._double_quoted())
             elif char == "'" and not literal_quotes:
                 self.single_quoted(parts)
+            elif char == "'" and not self.document:
+                self._paired_quotes(parts)
             elif char == "\\":
                 self._argument_escape(parts, literal_quotes)
             else:
                 self.pos += 1
                 self.append(parts, here, char, '"' if literal_quotes else "")
         return Word(self.at(start), self.at(self.pos), parts)
+
+    def _paired_quotes(self, parts: list[Part]) -> None:
+        """`'` inside `"${x:-…}"`: a character, but bash wants a second one, and `}` between them closes nothing."""
+        start = self.pos
+        close = self.text.find("'", start + 1, self.stop)
+        if close < 0:
+            self.pos = self.stop
+            raise self.fail("this ' is never closed", start)
+        while self.pos <= close:
+            char, here = self.char(), self.pos
+            if char == "$":
+                self.dollar(parts, True)
+            elif char == "`":
+                parts.append(self._back_quoted(True))
+            elif char == "\\":
+                self._argument_escape(parts, True)
+            else:
+                self.pos += 1
+                self.append(parts, here, char, '"')
 
     def _argument_escape(self, parts: list[Part], literal_quotes: bool) -> None:
         here, following = self.pos, self.peek()

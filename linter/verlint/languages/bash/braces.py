@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from itertools import pairwise
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
 
-from verlint.languages.bash.syntax import Lit, Part
+from verlint.languages.bash.syntax import Lit, Param, Part
 
 _LIMIT = 4096
 _NUMBERS = re.compile(r"(-?\d+)\.\.(-?\d+)(?:\.\.(-?\d+))?")
@@ -38,11 +38,25 @@ def _parts(items: list[Item]) -> list[Part]:
             out.append(item)
             continue
         last = out[-1] if out else None
+        if _takes(last, item[0]):
+            out[-1] = replace(last, name=last.name + item[0], end=item[1] + 1)
+            continue
         if isinstance(last, Lit) and not last.quote and last.end == item[1]:
             out[-1] = replace(last, text=last.text + item[0], end=item[1] + 1)
         else:
             out.append(Lit(item[1], item[1] + 1, item[0], ""))
     return out
+
+
+def _takes(last: Part | None, char: str) -> TypeGuard[Param]:
+    """Whether a character goes on with the name of `$name`: braces are expanded before names are read."""
+    return (
+        isinstance(last, Param)
+        and (char.isalnum() or char == "_")
+        and (last.name[0].isalpha() or last.name[0] == "_")
+        and not (last.op or last.index or last.indirect or last.arg)
+        and last.bare
+    )
 
 
 def _char(item: Item) -> str:

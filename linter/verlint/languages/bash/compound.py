@@ -18,6 +18,7 @@ from verlint.languages.bash.syntax import (
     Simple,
     Subshell,
     While,
+    Word,
 )
 from verlint.languages.bash.syntax import Command as CommandNode
 from verlint.value import Hole
@@ -96,27 +97,27 @@ class CompoundCommands(Loops):
 
     def _case(self, node: Case) -> None:
         word = self.string(node.word)
-        self.status = 0
-        falling = False
+        ran = falling = False
         for arm in node.arms:
             before = len(self.run.consulted)
-            hit = falling or any(self._pattern_matches(word, pattern, node) for pattern in arm.patterns)
+            hit = falling or any(self._pattern_matches(word, pattern) for pattern in arm.patterns)
             if not hit:
                 continue
+            ran = ran or bool(arm.body.items)
             self.guards = (*self.guards, *self.run.consulted[before:])
             self.sequence(arm.body)
             falling = arm.end == ";&"
             if arm.end not in (";&", ";;&"):
-                return
+                break
+        if not ran:
+            self.status = 0
 
-    def _pattern_matches(self, word: Parts, node_pattern: object, node: Case) -> bool:
-        assert hasattr(node_pattern, "parts")
-        pattern = self.pattern(node_pattern)  # type: ignore[arg-type]
+    def _pattern_matches(self, word: Parts, node: Word) -> bool:
+        pattern = self.pattern(node)
         found = matches(flat(word), pattern)
         if found is None:
             text = literal_text(pattern).replace(MARK, "…")
-            key = ("case", identity(word), text)
-            found = self.decide(key, f"{shown(word)} is {text}", node_pattern, first=False)  # type: ignore[arg-type]
+            found = self.decide(("case", identity(word), text), f"{shown(word)} is {text}", node, first=False)
         return found
 
     def _arith_command(self, node: ArithCommand) -> None:

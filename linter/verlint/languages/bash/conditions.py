@@ -21,7 +21,7 @@ from verlint.languages.bash.pieces import (
     same,
     shown,
 )
-from verlint.languages.bash.state import Array
+from verlint.languages.bash.state import Array, DiscardLine
 from verlint.languages.bash.syntax import BinaryTest, LogicTest, Node, NotTest, Test, UnaryTest
 from verlint.value import Hole
 
@@ -263,7 +263,10 @@ class Conditions(Expansion):
         if test.op in ("<", ">", "-nt", "-ot", "-ef"):
             return self.binary(test.op, left, right, test)
         self._consult(left, test)
-        first, second = self.arithmetic(left, test), self.arithmetic(right, test)
+        try:
+            first, second = self.arithmetic(left, test), self.arithmetic(right, test)
+        except DiscardLine:  # inside [[ ]] an expression that cannot be read is only false
+            return False
         if isinstance(first, Hole) or isinstance(second, Hole):
             preferred = test.op not in ("-lt", "-le", "-ne") if _counts_arguments(left, right) else True
             text = f"{shown(left)} {_NUMERIC[test.op]} {shown(right)}"

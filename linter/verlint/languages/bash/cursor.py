@@ -25,7 +25,7 @@ class BashSyntaxError(Exception):
 class Cursor:
     """A place in a text. `offsets` maps positions to those of an enclosing text when this one was derived from it (back
     quotes, `<<-`); `final_backslash` says that a backslash at the very end disappears, as it does at the end of a
-    file."""
+    file; `extended` that `@(…)` and kin are patterns, which a script must ask for (None: see whether it does)."""
 
     def __init__(
         self,
@@ -36,6 +36,7 @@ class Cursor:
         offsets: Seq[int] | None = None,
         final_backslash: bool = True,
         depth: int = 0,
+        extended: bool | None = None,
     ) -> None:
         self.text = text
         self.pos = start
@@ -44,10 +45,14 @@ class Cursor:
         self.final_backslash = final_backslash
         self.pending: list[tuple[Redirect, str, bool, bool]] = []
         self.depth = depth
+        self.document = False
+        self.extended = "extglob" in text if extended is None else extended
 
     def fail(self, message: str, opened: int | None = None) -> BashSyntaxError:
         """The error to raise for a fault at the cursor."""
-        return BashSyntaxError(SyntaxProblem(message, self.at(self.pos), None if opened is None else self.at(opened)))
+        return BashSyntaxError(
+            SyntaxProblem(message, self.at(min(self.pos, self.stop)), None if opened is None else self.at(opened))
+        )
 
     def at(self, position: int) -> int:
         """Offset in the outermost text of a position in this one."""
@@ -110,7 +115,11 @@ class Cursor:
 
     def nested(self, text: str, offsets: Seq[int]) -> Self:
         """A reader for a text derived from this one."""
-        return type(self)(text, offsets=offsets, final_backslash=False, depth=self.depth + 1)
+        return type(self)(text, offsets=offsets, final_backslash=False, depth=self.depth + 1, extended=self.extended)
+
+    def window(self, start: int, end: int) -> Self:
+        """A reader for a part of this text."""
+        return type(self)(self.text, start, end, offsets=self.offsets, depth=self.depth, extended=self.extended)
 
     # ---- implemented further up
 

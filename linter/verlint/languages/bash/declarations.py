@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from verlint.languages.bash.pieces import cut, flat, plain
-from verlint.languages.bash.printing import Argument
+from verlint.languages.bash.pieces import Parts, cut, flat, plain
+from verlint.languages.bash.printing import Argument, Declared
 from verlint.languages.bash.reading import Reading
 from verlint.languages.bash.state import Array, Variable
-from verlint.languages.bash.syntax import ArrayLit, Assign, Simple
+from verlint.languages.bash.syntax import Assign, Simple
 from verlint.value import Hole, Text
 
 
@@ -62,30 +62,22 @@ class Declarations(Reading):
         self._declare_all(rest, simple, flags, exported=False, local=False)
 
     def _declare_all(self, rest: list[Argument], simple: Simple, flags: str, *, exported: bool, local: bool) -> None:
-        self.status = 0
-        status = 0
         for word in rest:
-            if isinstance(word, Assign):
+            if isinstance(word, Declared):
                 self._declare_assignment(word, simple, flags, exported=exported, local=local)
             else:
                 self._declare_word(word, simple, flags, exported=exported, local=local)
-        self.status = status
+        self.status = 0
         self.changed()
 
-    def _declare_assignment(self, word: Assign, simple: Simple, flags: str, *, exported: bool, local: bool) -> None:
-        if local and self.scopes and word.name not in self.scopes[-1]:
-            value = None if isinstance(word.value, ArrayLit) else self.string(word.value, assignment=True)
-            self.scopes[-1][word.name] = variable = Variable()
-            self._attributes(variable, flags)
-            if value is not None:
-                self.assign_value(word.name, None, tuple(value), append=word.append)
-                variable.exported = variable.exported or exported
-                self.record_assignment(word.name, word, simple, exported=exported)
-                return
+    def _declare_assignment(self, word: Declared, simple: Simple, flags: str, *, exported: bool, local: bool) -> None:
+        assign = word.assign
+        if local and self.scopes and assign.name not in self.scopes[-1]:
+            self.scopes[-1][assign.name] = Variable()
         if flags.strip("xrg"):
-            self._attributes(self.ensure(word.name), flags)  # else `export X=${X:-d}` would find X declared already
-        self.assign(word, exported=True if exported else None)
-        self.record_assignment(word.name, word, simple, exported=exported)
+            self._attributes(self.ensure(assign.name), flags)
+        self.assign(assign, word.value, exported=exported)
+        self.record_assignment(assign.name, assign, simple, exported=exported)
 
     def _declare_word(self, word: Text, simple: Simple, flags: str, *, exported: bool, local: bool) -> None:
         text = flat(word.parts)
@@ -119,6 +111,8 @@ class Declarations(Reading):
             variable.integer = True
         if "n" in flags:
             variable.reference = True
+        if "u" in flags or "l" in flags:
+            variable.case = "u" if "u" in flags else "l"
 
     def _unset(self, words: list[Argument], simple: Simple) -> None:
         flags, rest = self._flags(words)
@@ -141,10 +135,10 @@ class Declarations(Reading):
 
     # ---- implemented further up
 
-    def assign(self, assign: Assign, *, exported: bool | None = None) -> None:
-        """Carry out an assignment."""
+    def assign(self, assign: Assign, value: Parts | None = None, *, exported: bool = False) -> None:
+        """Carry out an assignment; `value` is its right side where that is expanded already."""
         raise NotImplementedError
 
-    def record_assignment(self, name: str, assign: Assign | None, simple: Simple, *, exported: bool) -> None:
+    def record_assignment(self, name: str, assign: Assign, simple: Simple, *, exported: bool) -> None:
         """Put an assignment on record."""
         raise NotImplementedError

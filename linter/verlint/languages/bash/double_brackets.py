@@ -9,7 +9,7 @@ from verlint.languages.bash.cursor import META
 from verlint.languages.bash.syntax import BinaryTest, Condition, LogicTest, NotTest, Part, Test, UnaryTest, Word
 
 _UNARY = re.compile(r"-[a-zA-Z](?=[ \t\n])")
-_BINARY = re.compile(r"(==|!=|=~|=|<|>|-(?:eq|ne|lt|le|gt|ge|nt|ot|ef)(?=[ \t\n]))")
+_BINARY = re.compile(r"(?:(?:==|!=|=~|=|-(?:eq|ne|lt|le|gt|ge|nt|ot|ef))(?=[ \t\n])|[<>])")
 
 
 class ConditionReader(AssignmentReader):
@@ -17,7 +17,9 @@ class ConditionReader(AssignmentReader):
 
     def _condition(self, start: int) -> Condition:
         self.pos += 2
+        outer, self.extended = self.extended, True
         test = self._or_test()
+        self.extended = outer
         self.skip_newlines()
         if not self.looking_at("]]"):
             raise self.fail("this [[ has no ]]", start)
@@ -27,7 +29,7 @@ class ConditionReader(AssignmentReader):
     def _or_test(self) -> Test:
         left = self._and_test()
         while True:
-            self.skip_newlines()
+            self.skip_blanks()
             if not self.looking_at("||"):
                 return left
             self.pos += 2
@@ -37,7 +39,7 @@ class ConditionReader(AssignmentReader):
     def _and_test(self) -> Test:
         left = self._not_test()
         while True:
-            self.skip_newlines()
+            self.skip_blanks()
             if not self.looking_at("&&"):
                 return left
             self.pos += 2
@@ -49,12 +51,15 @@ class ConditionReader(AssignmentReader):
         start = self.pos
         if self.char() == "!" and self.peek() in (" ", "\t", "\n"):
             self.pos += 1
+            self.enter()
             inner = self._not_test()
+            self.depth -= 1
             return NotTest(self.at(start), inner.end, inner)
         if self.char() == "(":
             self.pos += 1
+            self.enter()
             inner = self._or_test()
-            self.skip_newlines()
+            self.depth -= 1
             if self.char() != ")":
                 raise self.fail("this ( inside [[ is never closed", start)
             self.pos += 1
@@ -65,14 +70,16 @@ class ConditionReader(AssignmentReader):
         unary = _UNARY.match(self.text, self.pos, self.stop)
         if unary is not None:
             self.pos = unary.end()
-            self.skip_newlines()
+            self.skip_blanks()
             if not any(self.looking_at(each) for each in ("]]", "=", "&&", "||")):
                 word = self._test_word()
                 return UnaryTest(self.at(start), word.end, unary.group(), word)
             self.pos = start
         left = self._test_word()
-        self.skip_newlines()
+        self.skip_blanks()
         binary = _BINARY.match(self.text, self.pos, self.stop)
+        if binary is None and self.char() == "\n":
+            raise self.fail("unexpected end of line inside [[")
         if binary is None:
             return UnaryTest(left.start, left.end, "-n", left)
         self.pos = binary.end()

@@ -43,7 +43,11 @@ class Loops(SimpleCommands):
             values = [Text(each) for each in self.list_values("@", node)]
         else:
             values = [text for word in node.words for text in self.fields(word)]
-        self.status = 0
+        if not values:
+            self.status = 0
+        elif not node.name.isidentifier():
+            self.status = 1
+            return
         self.loops += 1
         try:
             for number, value in enumerate(values):
@@ -59,7 +63,6 @@ class Loops(SimpleCommands):
 
     def _for_arith(self, node: ForArith) -> None:
         counter = _counter(node.first, self.source.text)
-        self.status = 0
         self.loops += 1
         try:
             if self._expression(node.first, node, 0) is None:
@@ -72,6 +75,7 @@ class Loops(SimpleCommands):
                 if unknown:
                     self._unknown_counter(node)
                 elif not value:
+                    self.status = self.status if turns else 0
                     return
                 turns += 1
                 if turns > MAX_LOOP:

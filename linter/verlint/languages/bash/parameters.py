@@ -17,10 +17,10 @@ from verlint.languages.bash.pieces import (
     plain,
     with_hop,
 )
-from verlint.languages.bash.segments import Segment, Segments, bare_text
-from verlint.languages.bash.state import Exit
+from verlint.languages.bash.segments import Segment, Segments, bare_text, is_blank
+from verlint.languages.bash.state import Array, Exit
 from verlint.languages.bash.syntax import Param, Word
-from verlint.languages.bash.transforms import transform
+from verlint.languages.bash.transforms import substring_error, transform
 from verlint.value import Hole, Hop, Literal
 
 _DEFAULTING = frozenset([":-", "-", ":=", "=", ":?", "?", ":+", "+"])
@@ -56,6 +56,9 @@ class Parameters(Segments):
     def _list_parameter(self, param: Param, star: str, in_quotes: bool, out: list[Segment]) -> None:
         values = self.list_values(param.name, param)
         if param.op == "len":
+            variable = self.lookup(param.name)
+            if variable is None or variable.value is None:
+                self._set_or_end(param.name, param)
             size = (
                 (self.hole("$#", "number of arguments", param),) if self.open_arguments and param.name in "@*" else None
             )
@@ -80,15 +83,23 @@ class Parameters(Segments):
         self._put_list(values, star, in_quotes, out)
 
     def _slice(self, param: Param, values: list[Parts]) -> list[Parts] | None:
+        """The elements from an index on; gaps of an array count as places."""
         offset = self.arithmetic(self.string(param.arg), param) if param.arg is not None else 0
         length = self.arithmetic(self.string(param.arg2), param) if param.arg2 is not None else None
         if isinstance(offset, Hole) or isinstance(length, Hole):
             return None
-        whole = [self.name, *values] if param.name in ("@", "*") else values
-        start = offset if offset >= 0 else max(len(whole) + offset, 0)
         if length is not None and length < 0:
-            return whole[start:length]
-        return whole[start:] if length is None else whole[start : start + length]
+            raise substring_error(self, param)
+        variable = None if param.name in ("@", "*") else self.lookup(param.name)
+        if variable is not None and isinstance(variable.value, Array) and not variable.value.associative:
+            array = variable.value
+            offset += array.next_index() if offset < 0 else 0
+            chosen = [array.items[key] for key in array.ordered_keys() if isinstance(key, int) and key >= offset >= 0]
+        else:
+            whole = [self.name, *values] if param.name in ("@", "*") else values
+            offset += len(whole) if offset < 0 else 0
+            chosen = whole[offset:] if offset >= 0 else []
+        return chosen if length is None else chosen[:length]
 
     # ---- single values
 
@@ -123,30 +134,32 @@ class Parameters(Segments):
         self, param: Param, name: str, index: str | None, value: Parts | None, in_quotes: bool, out: list[Segment]
     ) -> None:
         if param.op == "len":
-            hole = value is not None and has_hole(value)
-            length = (
-                (self.hole(self.span(param).text, "length of an unknown", param),)
-                if hole
-                else plain(str(len(flat(value or EMPTY))))
-            )
-            self._put(length, in_quotes, out)
+            if value is None:
+                value = self._set_or_end(name, param)
+            if has_hole(value):
+                self._put((self.hole(self.span(param).text, "length of an unknown", param),), in_quotes, out)
+            else:
+                self._put(plain(str(len(flat(value)))), in_quotes, out)
             return
         if param.op in _DEFAULTING:
             self._defaulting(param, name, index, value, in_quotes, out)
             return
         if value is None:
-            if "u" in self.options and name not in ("@", "*"):
-                self.note("unset", name, param)
-                if self.run.closed or not name.isidentifier():
-                    raise Exit(1)
-                value = (self.environment_hole(name, param),)  # the script could not go on without it
-            else:
-                value = EMPTY
-                if name not in ("@", "*"):
-                    self.note("empty", name, param)
+            value = self._set_or_end(name, param)
+            if not value and name not in ("@", "*"):
+                self.note("empty", name, param)
         if param.op:
             value = transform(self, value, param)
         self._put(value, in_quotes, out)
+
+    def _set_or_end(self, name: str, param: Param) -> Parts:
+        """The value of a name that may not be set: empty, but under `set -u` the end of the script."""
+        if "u" not in self.options or name in ("@", "*"):
+            return EMPTY
+        self.note("unset", name, param)
+        if self.run.closed or self.lookup(name) is not None or not name.isidentifier():
+            raise Exit(1)
+        return (self.environment_hole(name, param),)  # the script could not go on without it
 
     # ---- defaults
 
@@ -194,7 +207,7 @@ class Parameters(Segments):
         self._argument(param.arg, in_quotes, out)
         if outside is None:
             return
-        if all(_is_blank(segment) for segment in out[before:]):
+        if all(is_blank(segment) for segment in out[before:]):
             del out[before:]  # `${X:-}` is whatever the caller gives
             self._put((outside,), in_quotes, out)
             return
@@ -223,8 +236,3 @@ class Parameters(Segments):
             piece, quoted, _ = out[at]
             if piece is not None and not quoted:
                 out[at] = (piece, False, True)
-
-
-def _is_blank(segment: Segment) -> bool:
-    piece = segment[0]
-    return piece is None or (isinstance(piece, Literal) and not piece.text)

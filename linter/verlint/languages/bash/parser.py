@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import cast
 
 from verlint.languages.bash.assignments import declares
-from verlint.languages.bash.cursor import META, NAME, BashSyntaxError
+from verlint.languages.bash.cursor import META, BashSyntaxError
 from verlint.languages.bash.double_brackets import ConditionReader
 from verlint.languages.bash.syntax import (
     AndOr,
@@ -36,7 +36,7 @@ from verlint.languages.bash.syntax import (
 
 _CLOSING = frozenset(["then", "elif", "else", "fi", "do", "done", "esac", "}"])
 _RESERVED = _CLOSING | frozenset(
-    ["if", "case", "while", "until", "for", "in", "function", "{", "!", "[[", "time", "select", "coproc"]
+    ["if", "case", "while", "until", "for", "in", "function", "{", "!", "[[", "]]", "time", "select", "coproc"]
 )
 
 _READERS = {
@@ -107,9 +107,12 @@ class Parser(ConditionReader):
             return item, True
         if self.char() == ";" and self.peek() not in (";", "&"):
             self.pos += 1
-        elif self.char() not in ("\n", "", ")") and not self.looking_at(";;") and not self.looking_at(";&"):
+        elif not self._list_may_end() and not (_ends_itself(item) and self.reserved() in _CLOSING):  # `if (a) then`
             raise self.fail(f"unexpected {self.here()}")
         return item, False
+
+    def _list_may_end(self) -> bool:
+        return self.char() in "\n)" or self.looking_at(";;") or self.looking_at(";&")  # "" is in every string
 
     def expect_end(self) -> None:
         """Raise unless only blanks and line ends are left."""
@@ -189,7 +192,7 @@ class Parser(ConditionReader):
                 command.redirects.extend(self._redirects())
                 command.end = max(command.end, *(each.end for each in command.redirects), command.end)
             return command
-        if word:
+        if word and word != "time":  # `a | time b`
             raise self.fail(f"unexpected {word}")
         return self._simple()
 
@@ -220,12 +223,12 @@ class Parser(ConditionReader):
                 if len(words) == 1 and isinstance(words[0], Word) and not assigns and not redirects:
                     return self._function_body(start, words[0])
                 raise self.fail("unexpected (")
-            assign = self._assignment() if not words or declares(words[0]) else None
-            if assign is not None:
-                (words if words else assigns).append(assign)
+            read = self.assignment(first=not words) if not words or declares(words[0]) else None
+            if isinstance(read, Assign):
+                (words if words else assigns).append(read)
                 end = self.pos
                 continue
-            word = self.word()
+            word = read or self.word()
             if word.start == word.end:
                 raise self.fail(f"unexpected {self.here()}")
             words.append(word)
@@ -235,13 +238,19 @@ class Parser(ConditionReader):
         return Simple(self.at(start), self.at(end), assigns, words, redirects)
 
     def _function_body(self, start: int, name: Word) -> FunctionDef:
-        self.pos += 1
-        self.skip_blanks()
-        if self.char() != ")":
-            raise self.fail("unexpected (")
-        self.pos += 1
+        """The rest of a definition; the cursor is behind the name."""
+        if self.char() == "(":
+            self.pos += 1
+            self.skip_blanks()
+            if self.char() != ")":
+                raise self.fail("unexpected (")
+            self.pos += 1
         self.skip_newlines()
+        here = self.pos
         body = self.command()
+        if isinstance(body, (Simple, FunctionDef)):
+            self.pos = here
+            raise self.fail(f"unexpected {self.here()}: the body of a function must be {{ }}, ( ) or the like", start)
         text = "".join(part.text for part in name.parts if isinstance(part, Lit))
         return FunctionDef(self.at(start), body.end, text, body)
 
@@ -290,10 +299,10 @@ class Parser(ConditionReader):
         self.skip_blanks()
         if self.looking_at("(("):
             return self._for_arith(start)
-        match = NAME.match(self.text, self.pos, self.stop)
-        if match is None:
+        variable = self.word()
+        if variable.start == variable.end:
             raise self.fail("this for has no variable name", start)
-        self.pos = match.end()
+        name = "".join(part.text for part in variable.parts if isinstance(part, Lit))
         self.skip_newlines()
         words: list[Word] | None = None
         if self.reserved() == "in":
@@ -308,7 +317,7 @@ class Parser(ConditionReader):
                     raise self.fail(f"unexpected {self.here()} in the words of this for", start)
                 words.append(word)
         body = self._loop_body(start)
-        return For(self.at(start), self.at(self.pos), match.group(), words, body, select)
+        return For(self.at(start), self.at(self.pos), name, words, body, select)
 
     def _loop_body(self, start: int) -> Sequence:
         self.skip_blanks()
@@ -403,16 +412,7 @@ class Parser(ConditionReader):
         self.skip_blanks()
         name = self.word()
         self.skip_blanks()
-        if self.char() == "(":
-            self.pos += 1
-            self.skip_blanks()
-            if self.char() != ")":
-                raise self.fail("unexpected (", start)
-            self.pos += 1
-        self.skip_newlines()
-        body = self.command()
-        text = "".join(part.text for part in name.parts if isinstance(part, Lit))
-        return FunctionDef(self.at(start), body.end, text, body)
+        return self._function_body(start, name)
 
     def _coproc(self, start: int) -> Group:
         self.pos += 6
@@ -420,6 +420,12 @@ class Parser(ConditionReader):
         inner = self.command()
         item = AndOr(inner.start, inner.end, [("", Pipeline(inner.start, inner.end, [inner], False))])
         return Group(self.at(start), inner.end, Sequence(inner.start, inner.end, [(item, True)]))
+
+
+def _ends_itself(item: AndOr) -> bool:
+    """Whether the last command is a compound one without redirections, behind which a word like `then` may stand."""
+    last = item.items[-1][1].commands[-1]
+    return isinstance(last, FunctionDef) or (not isinstance(last, Simple) and not last.redirects)
 
 
 def parse(text: str, *, file: bool = True) -> Program:

@@ -3,30 +3,40 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from verlint.languages.bash.conditions import Conditions
 from verlint.languages.bash.escapes import unescape
 from verlint.languages.bash.formatting import format_printf
-from verlint.languages.bash.pieces import Parts, flat, join, known, plain
+from verlint.languages.bash.pieces import Parts, flat, join, known
 from verlint.languages.bash.syntax import Assign, Simple
 from verlint.value import Literal, Text
 
-Argument: TypeAlias = Text | Assign
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """`NAME=value` as an argument of `export` and kin: the value it had when the words were expanded, before any of
+    them took effect. It is None for an array."""
+
+    assign: Assign
+    value: Parts | None
+    text: Text
+
+
+Argument: TypeAlias = Text | Declared
 
 
 class Printing(Conditions):
     """Takes words as strings, and prints."""
 
     def plain_words(self, words: list[Argument]) -> list[Parts]:
-        """Arguments as strings; assignments among them as written."""
-        return [word.parts if isinstance(word, Text) else plain(self.span(word).text) for word in words]
+        """Arguments as strings."""
+        return [(word if isinstance(word, Text) else word.text).parts for word in words]
 
     def texts(self, words: list[Argument]) -> list[Text]:
-        """Arguments with their places; assignments among them as written."""
-        return [
-            word if isinstance(word, Text) else Text(plain(self.span(word).text), self.span(word)) for word in words
-        ]
+        """Arguments with their places."""
+        return [word if isinstance(word, Text) else word.text for word in words]
 
     def write(self, parts: Parts) -> None:
         """Print to the standard output, if that is captured."""

@@ -87,7 +87,7 @@ def split_record(line: Parts, separators: str, count: int | None) -> list[Parts]
     """Fields of a line as `read` makes them; the last of `count` takes the rest. None: as many as there are."""
     text = flat(line)
     if not separators:
-        return [line]
+        return [line] if text or count is not None else []
     blanks = "".join(char for char in separators if char in " \t\n")
     others = "".join(char for char in separators if char not in " \t\n")
     start, stop = len(text) - len(text.lstrip(blanks)), len(text.rstrip(blanks))

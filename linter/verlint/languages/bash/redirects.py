@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from verlint.languages.bash.braced import BracedReader
+from verlint.languages.bash.cursor import BashSyntaxError
 from verlint.languages.bash.syntax import DoubleQuoted, Lit, Part, Redirect, Word
 
 _REDIRECT = re.compile(r"(\d+|\{[A-Za-z_]\w*\})?(&>>|&>|<<<|<<-|<<|<>|>>|>\||>&|<&|<|>)")
@@ -71,13 +72,22 @@ class RedirectReader(BracedReader):
         if quoted:
             parts: list[Part] = [Lit(self.at(start), self.at(end), body, "'")]
         else:
-            parts = self.nested(body, offsets).quoted_parts(None)
+            parts = self._expanded(body, offsets)
         redirect.body = Word(self.at(start), self.at(end), parts)
+
+    def _expanded(self, body: str, offsets: list[int]) -> list[Part]:
+        """The parts of a body; one that bash cannot read is only text, because bash finds out when it runs it."""
+        reader = self.nested(body, offsets)
+        reader.document = True
+        try:
+            return reader.quoted_parts(None)
+        except BashSyntaxError:
+            return [Lit(offsets[0], offsets[-1], body, "'")]
 
     def _document_text(self, start: int, end: int, strip: bool) -> tuple[str, list[int]]:
         """Text of a here-document and the offset of each of its characters."""
         if not strip:
-            return self.text[start:end], [self.at(i) for i in range(start, end)]
+            return self.text[start:end], [self.at(i) for i in range(start, end + 1)]
         chars: list[str] = []
         offsets: list[int] = []
         line_start = True
@@ -88,4 +98,5 @@ class RedirectReader(BracedReader):
             chars.append(char)
             offsets.append(self.at(i))
             line_start = char == "\n"
+        offsets.append(self.at(end))
         return "".join(chars), offsets

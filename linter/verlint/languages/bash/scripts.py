@@ -8,7 +8,7 @@ from verlint.languages.bash.command import Call
 from verlint.languages.bash.parser import parse
 from verlint.languages.bash.pieces import Parts, has_hole, plain, shown, with_hop
 from verlint.languages.bash.redirections import Redirections
-from verlint.languages.bash.state import MAX_FUNCTIONS, MAX_SCRIPTS, OverBudget, Return, Variable
+from verlint.languages.bash.state import MAX_FUNCTIONS, MAX_SCRIPTS, DiscardLine, OverBudget, Return, Variable
 from verlint.languages.bash.syntax import Command as CommandNode
 from verlint.languages.bash.syntax import Program, Sequence, Simple
 from verlint.source import Piece, Source
@@ -84,7 +84,7 @@ class Scripts(Redirections):
         try:
             self.sequence_of(program)
             if program.problem is not None:
-                self.status = 1
+                self.status = 2
         finally:
             self.source = saved
 
@@ -108,7 +108,10 @@ class Scripts(Redirections):
     def sequence_of(self, program: Program) -> None:
         """Run the commands of a text in this shell."""
         for group in program.groups:
-            self.sequence(group)
+            try:
+                self.sequence(group)
+            except DiscardLine:
+                self.status = 1
 
     # ---- in a shell of its own
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from verlint.languages.bash.patterns import Pattern
 from verlint.languages.bash.pieces import EMPTY, MARK, Parts, join, known, strip_right
-from verlint.languages.bash.state import DiscardLine
+from verlint.languages.bash.state import DiscardLine, Exit
 from verlint.languages.bash.syntax import (
     Arith,
     BadParam,
@@ -94,6 +94,8 @@ class Segments(Variables):
                 out.append((Literal(f"{part.op}({part.text})", self.span(part)), in_quotes, False))
             elif isinstance(part, BadParam):
                 self.note("bad-substitution", part.text, part)
+                if "e" in self.options:
+                    raise Exit(1)
                 raise DiscardLine
 
     def _lit(self, lit: Lit, in_quotes: bool, out: list[Segment], *, first: bool, assignment: bool) -> None:
@@ -127,12 +129,18 @@ class Segments(Variables):
 
     def _double_quoted(self, part: DoubleQuoted, out: list[Segment]) -> None:
         before = len(out)
-        self.segments(part.parts, True, out)
-        if len(out) > before:
+        if not any(isinstance(each, Param) and self._is_list(each) for each in part.parts):
+            self.segments(part.parts, True, out)
+            if len(out) == before:
+                out.append((None, True, False))
             return
-        lists_only = len(part.parts) == 1 and isinstance(part.parts[0], Param) and self._is_list(part.parts[0])
-        if not lists_only:
-            out.append((None, True, False))
+        vanished = False
+        for each in part.parts:
+            at = len(out)
+            self.segments((each,), True, out)
+            vanished = vanished or (len(out) == at and isinstance(each, Param) and self._is_list(each))
+        if vanished and all(is_blank(segment) for segment in out[before:]):
+            del out[before:]  # an empty list takes empty neighbours with it: "$EMPTY$@"
 
     def _is_list(self, param: Param) -> bool:
         if param.op == "len":
@@ -177,6 +185,7 @@ class Segments(Variables):
 
     def substituted(self, body: Sequence) -> Parts:
         """What commands print whose output is used in a word or as a file."""
+        self.substitutions += 1
         outer, self.substituting = self.substituting, True
         try:
             return self.subshell(body, capture=True)
@@ -208,3 +217,9 @@ def _only_input(body: Sequence) -> Redirect | None:
     if simple.words or simple.assigns or len(simple.redirects) != 1 or simple.redirects[0].op != "<":
         return None
     return simple.redirects[0]
+
+
+def is_blank(segment: Segment) -> bool:
+    """Whether a segment has no characters (a break between elements has none, but is no such segment)."""
+    piece = segment[0]
+    return segment is not BREAK and (piece is None or (isinstance(piece, Literal) and not piece.text))

@@ -8,7 +8,7 @@ from verlint.languages.bash.compound import CompoundCommands
 from verlint.languages.bash.loops import one_line
 from verlint.languages.bash.pieces import EMPTY, Parts, join
 from verlint.languages.bash.state import DiscardLine, Exit, LoopControl, Stream
-from verlint.languages.bash.syntax import AndOr, Pipeline, Program, Sequence
+from verlint.languages.bash.syntax import AndOr, ArithCommand, Condition, Pipeline, Program, Sequence, Simple, Subshell
 from verlint.languages.bash.syntax import Command as CommandNode
 
 _OF_PROCESS = (
@@ -86,7 +86,7 @@ class Shell(CompoundCommands):
             finally:
                 self.unchecked -= number != last
             self.guards = (*self.guards, *self.run.consulted[before:])
-            failed = number == last and self.status not in (0, None) and not pipeline.negated
+            failed = number == last and self.status not in (0, None) and _ends_on_failure(pipeline)
             if failed and "e" in self.options and not self.unchecked:
                 raise Exit(self.status)
 
@@ -155,6 +155,13 @@ class Shell(CompoundCommands):
                 setattr(self, name, value)
             self.changed()
         return printed
+
+
+def _ends_on_failure(pipeline: Pipeline) -> bool:
+    """Whether `set -e` looks at the status: for other compound commands it did so inside already."""
+    if pipeline.negated:
+        return False
+    return len(pipeline.commands) > 1 or isinstance(pipeline.commands[0], (Simple, Subshell, Condition, ArithCommand))
 
 
 def _single(command: CommandNode) -> Sequence:

@@ -31,12 +31,10 @@ class SimpleCommands(Scripts):
 
     def simple(self, node: Simple) -> None:
         """Run a simple command."""
+        before = self.substitutions
         words: list[Argument] = []
         for word in node.words:
-            if isinstance(word, Assign):
-                words.append(word)
-            else:
-                words.extend(self.fields(word))
+            words.extend(self.declared(word) if isinstance(word, Assign) else self.fields(word))
         self.here = node.start
         output, stdin = self.output, self.input
         redirections = self._redirect(node.redirects) if node.redirects else []
@@ -44,7 +42,7 @@ class SimpleCommands(Scripts):
             if redirections is None:
                 self.status = 1
             elif not words:
-                self._assignments_only(node)
+                self._assignments_only(node, before)
             else:
                 self._run_words(words, node, redirections)
             if redirections and self.output is not output and self.output:
@@ -52,14 +50,13 @@ class SimpleCommands(Scripts):
         finally:
             self.output, self.input = output, stdin
 
-    def _assignments_only(self, node: Simple) -> None:
-        if not node.assigns:
-            self.status = 0
-            return
-        self.status = 0
+    def _assignments_only(self, node: Simple, before: int) -> None:
+        """No command is left: the status is that of the last command substituted, `before` of which ran earlier."""
         for each in node.assigns:
             self.assign(each)
             self.record_assignment(each.name, each, node, exported=False)
+        if self.substitutions == before:
+            self.status = 0
 
     def _run_words(self, words: list[Argument], node: Simple, redirections: list[Redirection]) -> None:
         first = words[0]
@@ -145,9 +142,8 @@ class SimpleCommands(Scripts):
         builtin: bool = False,
         function: bool = False,
     ) -> Command:
-        argv = tuple(word if isinstance(word, Text) else self._assignment_word(word) for word in words)
         return Command(
-            argv=argv,
+            argv=tuple(self.texts(words)),
             span=self.span(node),
             around=self.surroundings(),
             prefix=prefix,

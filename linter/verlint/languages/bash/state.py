@@ -224,6 +224,7 @@ class ShellState:
         self.here = 0
         self.background = False
         self.substituting = False
+        self.substitutions = 0
         self.last_background: Parts = EMPTY
         self.directories: list[Parts] = []
         self.option_offset = 1
@@ -342,7 +343,10 @@ class ShellState:
         self.changed()
         for scope in reversed(self.scopes):
             if name in scope:
-                scope[name] = Variable()
+                if scope is self.scopes[-1]:
+                    scope[name] = Variable()
+                else:  # the variable of a caller is gone, the one it hid is seen again
+                    del scope[name]
                 return
         self.globals.pop(name, None)
         if not self.run.closed:

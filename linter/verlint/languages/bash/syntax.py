@@ -38,7 +38,7 @@ class Param(Node):
     """`$name` and `${…}`.
 
     `op` is "" for the plain value, "len" for `${#x}`, "names" for `${!x*}`, else the operator as written; `index` is
-    what stands in brackets; `arg` and `arg2` are the operator's words."""
+    what stands in brackets; `arg` and `arg2` are the operator's words; `bare` says that no braces are written."""
 
     name: str
     index: Word | None = None
@@ -46,6 +46,7 @@ class Param(Node):
     arg: Word | None = None
     arg2: Word | None = None
     indirect: bool = False
+    bare: bool = False
 
 
 @dataclass(slots=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from verlint.languages.bash.patterns import Pattern, compile_pattern, is_pattern, translate
 from verlint.languages.bash.pieces import EMPTY, MARK, Parts, cut, flat, has_hole, plain
+from verlint.languages.bash.state import DiscardLine
 from verlint.languages.bash.syntax import Param
 from verlint.value import Hole, Literal
 
@@ -71,7 +72,15 @@ def _substring(shell: Segments, value: Parts, param: Param) -> Parts:
     if start < 0 or start > size:
         return EMPTY
     end = size if length is None else (start + length if length >= 0 else size + length)
-    return cut(value, start, max(end, start))
+    if end < start:
+        raise substring_error(shell, param)
+    return cut(value, start, end)
+
+
+def substring_error(shell: Segments, param: Param) -> DiscardLine:
+    """What bash does with `${x:2:-9}`."""
+    shell.note("arithmetic", "substring expression < 0", param)
+    return DiscardLine()
 
 
 def _quoted_form(shell: Segments, value: Parts, param: Param) -> Parts:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from verlint.languages.bash.arithmetic import ArithmeticFault, UnknownNumber, evaluate
 from verlint.languages.bash.pieces import EMPTY, Parts, join, known, only_hole, plain
 from verlint.languages.bash.state import Array, DiscardLine, ShellState
@@ -160,6 +162,11 @@ class Variables(ShellState):
             result = self.arithmetic(total, node)
             variable.value = (result,) if isinstance(result, Hole) else plain(str(result))
             return
+        if variable.case:
+            change = str.upper if variable.case == "u" else str.lower
+            value = tuple(
+                replace(part, text=change(part.text)) if isinstance(part, Literal) else part for part in value
+            )
         variable.value = (*old, *value) if append else value
 
     def _assign_element(self, name: str, index: str | None, value: Parts, append: bool) -> None:
@@ -176,6 +183,9 @@ class Variables(ShellState):
                 array.items[array.next_index()] = value
                 return
             key = place + array.next_index() if place < 0 else place
+            if key < 0:
+                self.note("arithmetic", f"{name}[{index}]: bad array subscript", Node(self.here, self.here))
+                raise DiscardLine
         array.items[key] = (*array.items.get(key, EMPTY), *value) if append else value
 
     # ---- arithmetic

@@ -41,7 +41,7 @@ class WordReader(Cursor):
                     parts.append(self._process_substitution(char))
                     continue
                 break
-            if char in "?*+@!" and self.peek() == "(":
+            if char in "?*+@!" and self.extended and self.peek() == "(":
                 parts.append(self._extended_glob(char))
                 continue
             self.part(parts)
@@ -190,14 +190,15 @@ class WordReader(Cursor):
                 raise self.fail("this ` is never closed", start)
             char = self.text[self.pos]
             if char == "`":
+                offsets.append(self.at(self.pos))
                 self.pos += 1
                 break
             following = self.peek()
+            offsets.append(self.at(self.pos))
             if char == "\\" and following and (following in "$`\\" or (in_quotes and following == '"')):
                 self.pos += 1
                 char = following
             chars.append(char)
-            offsets.append(self.at(self.pos))
             self.pos += 1
         self.enter()
         inner = self.nested("".join(chars), offsets)
@@ -234,7 +235,7 @@ class WordReader(Cursor):
         following = self.peek()
         if match:
             self.pos = match.end()
-            parts.append(Param(self.at(start), self.at(self.pos), match.group()))
+            parts.append(Param(self.at(start), self.at(self.pos), match.group(), bare=True))
         elif following and (following.isdigit() or following in SPECIAL):
             self.pos += 2
             parts.append(Param(self.at(start), self.at(self.pos), following))
@@ -297,15 +298,19 @@ class WordReader(Cursor):
         start = self.pos
         parts: list[Part] = []
         while self.pos < self.stop:
-            char, here = self.char(), self.pos
-            if char in "\"'":
-                self.part(parts)
-            elif char == "$":
-                self.dollar(parts, True)
-            else:
-                self.pos += 1
-                self.append(parts, here, char, '"')
+            self.subscript_part(parts)
         return Word(self.at(start), self.at(self.pos), parts)
+
+    def subscript_part(self, parts: list[Part]) -> None:
+        """Append what stands at the cursor inside a subscript."""
+        char, here = self.char(), self.pos
+        if char in "\"'`\\":
+            self.part(parts)
+        elif char == "$":
+            self.dollar(parts, True)
+        else:
+            self.pos += 1
+            self.append(parts, here, char, '"')
 
     def braced(self, start: int, in_quotes: bool) -> Part:
         """Read `${…}`, whose name the cursor is at; implemented further up."""

@@ -1,0 +1,441 @@
+"""Launchers made up at random from what the interpreter supports: the same seed and number give the same launcher.
+
+Every loop ends, nothing depends on time or chance, and what runs in the background says nothing that others wait for.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+TEXTS = (
+    "alpha", "beta", "a b", "", "x=1", "data/train.txt", "*.txt", "a,b,,c", "10", "7", "-n", "--opt", "k.v=[1,2]", "{p}",
+    "~", "it's", 'say "hi"', "tab\there", "$HOME", "back\\slash", "UPPER lower", "a:b:c", "  lead", "trail  ", "data/*",
+    "[ab]", "?", "é", "#no", "a;b", "x&y", "1e-6", "True", "100%", "hi!", "a\nb", "--lr=1e-5", "Qwen/Qwen3-4B", "x/y/z.tar.gz",
+)  # fmt: skip
+SIMPLE = ("alpha", "beta", "x1", "data/train.txt", "k.v=3", "--opt", "a,b,c", "10", "0.5", "True", "Qwen/Q3", "a:b")
+NAMES = ("name", "path", "mode", "text", "rest")
+NUMBERS = ("i", "j", "k")
+ARRAYS = ("items", "opts")
+EXPORTED = ("MODE", "RANK", "ROOT")
+UNSET = ("MISSING", "nothing")
+PATTERNS = (
+    "*", "a*", "*.txt", "?", "??*", "[a-c]*", "[!a]*", "*/", "/*", "*/*", ",*", "*,", "*=", "=*", "-*", "[[:alpha:]]", "[0-9]",
+    "'a b'", "$name", '"$name"', "'*'", "\\*", "*a*", "data", ".", "\\ *", "*[ ,]*",
+)  # fmt: skip
+FILES = {
+    "data/train.txt": "one\ntwo words\n",
+    "data/test.txt": "1,2,3\n",
+    "data/.hidden": "",
+    "a.txt": "alpha\n",
+    "b.txt": "",
+    "conf/env.sh": 'SOURCED="from env"\nexport RANK=3\nfrom_env() { probe from_env "$@"; }\n',
+    "sub/echo.sh": '#!/usr/bin/env bash\nprobe sub "$0" "$#" "$@" "${MODE-}" "${RANK:-none}"\n',
+    "sub/options.sh": """\
+MODEL=base STEPS=5
+while [[ $# -gt 0 ]]; do
+    case "$1" in
+        --model) MODEL="$2"; shift 2 ;;
+        --steps=*) STEPS="${1#*=}"; shift ;;
+        --flag) FLAG=1; shift ;;
+        *) break ;;
+    esac
+done
+launch --model "$MODEL" --steps "$STEPS" ${FLAG:+--flag "$FLAG"} "$@"
+""",
+}
+
+
+@dataclass(frozen=True)
+class Script:
+    """A launcher, `main.sh`, with the files around it, and how it is called."""
+
+    lines: tuple[str, ...]
+    arguments: tuple[str, ...]
+    environment: Mapping[str, str]
+
+    @property
+    def texts(self) -> dict[str, str]:
+        return {**FILES, "main.sh": "\n".join(self.lines) + "\n"}
+
+
+def generate(seed: int, number: int) -> Script:
+    """Launcher `number` of a seed."""
+    return _Writer(random.Random(f"{seed}:{number}")).script()
+
+
+class _Writer:
+    def __init__(self, rng: random.Random) -> None:
+        self.rng = rng
+        self.functions: list[str] = []
+        self.in_function = False
+        self.depth = 0
+        self.here = 0
+
+    def script(self) -> Script:
+        rng = self.rng
+        lines = ["#!/usr/bin/env bash"]
+        if rng.random() < 0.4:
+            lines.append(rng.choice(("set -e", "set -u", "set -x", "set -euo pipefail", "set -eu", "set -ex")))
+        for name in (*NAMES, *EXPORTED):
+            if rng.random() < 0.7:
+                lines.append(f"{'export ' if name in EXPORTED else ''}{name}={self.quoted(rng.choice(TEXTS))}")
+        lines.append("; ".join(f"{name}={rng.randint(-3, 12)}" for name in NUMBERS))
+        lines.extend(self.array_literal(name) for name in ARRAYS if rng.random() < 0.8)
+        for _ in range(rng.randint(5, 11)):
+            lines.extend(self.statement())
+        lines.append(self.probe())
+        if rng.random() < 0.15:
+            lines.append(f"exit {rng.choice(('0', '3', '$?', '256', '$((i & 7))'))}")
+        arguments = tuple(rng.choice(TEXTS) for _ in range(rng.randint(0, 4)))
+        environment = {"GIVEN": rng.choice(TEXTS)} if rng.random() < 0.5 else {}
+        return Script(tuple("\n".join(lines).split("\n")), arguments, environment)
+
+    # ---- statements
+
+    def statement(self) -> list[str]:
+        """The lines of one statement."""
+        rng = self.rng
+        simple: list[tuple[int, Callable[[], str]]] = [
+            (30, self.probe), (14, self.assign), (6, self.array_change), (5, self.arithmetic_command), (5, self.read),
+            (4, self.positional), (5, self.options), (4, self.export), (5, self.nested), (4, self.list_of_commands),
+            (2, self.here_document), (2, self.print_to_variable), (2, self.evaluation), (2, self.directory), (2, self.declaration),
+        ]  # fmt: skip
+        compound: list[tuple[int, Callable[[], str]]] = [
+            (7, self.if_command), (6, self.case), (5, self.for_words), (3, self.for_arithmetic), (4, self.while_loop),
+            (4, self.group), (4, self.pipeline), (4, self.function), (3, self.option_loop),
+        ]  # fmt: skip
+        choices = simple if self.depth >= 2 else [*simple, *compound]
+        make = rng.choices([each for _, each in choices], [weight for weight, _ in choices])[0]
+        self.depth += 1
+        text = make()
+        self.depth -= 1
+        return text.split("\n")
+
+    def block(self, low: int = 1, high: int = 3) -> str:
+        """Some statements, indented."""
+        lines = [line for _ in range(self.rng.randint(low, high)) for line in self.statement()]
+        marked = any("<<" in line and "<<<" not in line for line in lines)
+        return "\n".join(lines if marked or any("\\n" in line for line in lines) else (f"    {line}" for line in lines))
+
+    def probe(self) -> str:
+        rng = self.rng
+        words = [self.word() for _ in range(rng.randint(1, 4))]
+        prefix = ""
+        if rng.random() < 0.12:
+            prefix = " ".join(f"{rng.choice((*EXPORTED, 'EXTRA'))}={self.word(single=True)}" for _ in range(rng.randint(1, 2)))
+        joint = " \\\n    " if rng.random() < 0.1 else " "
+        return f"{prefix} probe {joint.join(words)}{self.redirection()}".strip()
+
+    def redirection(self) -> str:
+        if self.rng.random() > 0.12:
+            return ""
+        return " " + self.rng.choice((
+            "> /dev/null", "2>&1", ">> log.txt 2>&1", "&> out.log", "< a.txt", '<<< "$name"', "> new/deep.txt", "2> /dev/null", '> "data/$j"',
+        ))  # fmt: skip
+
+    def assign(self) -> str:
+        rng = self.rng
+        name = rng.choice((*NAMES, *EXPORTED[:1]))
+        operator = "+=" if rng.random() < 0.2 else "="
+        local = "local " if self.in_function and rng.random() < 0.4 else ""
+        text = f"{local}{name}{operator}{self.word(single=True)}"
+        if rng.random() < 0.15 and not local:
+            text += f" {rng.choice(NAMES)}={self.word(single=True)}"
+        if rng.random() < 0.15:
+            text = f"{rng.choice(NUMBERS)}=$(({self.expression()}))"
+        return text
+
+    def array_literal(self, name: str) -> str:
+        words = [self.word() for _ in range(self.rng.randint(0, 4))]
+        return f"{name}=({' '.join(words)})"
+
+    def array_change(self) -> str:
+        name = self.rng.choice(ARRAYS)
+        return self.rng.choice((
+            lambda: self.array_literal(name),
+            lambda: f"{name}+=({self.word()} {self.word()})",
+            lambda: f"{name}[{self.rng.randint(0, 5)}]={self.word(single=True)}",
+            lambda: f'{name}=("${{{name}[@]:1}}")',
+            lambda: f'{name}=("${{{name}[@]}}" {self.word()})',
+            lambda: f"unset '{name}[{self.rng.randint(0, 2)}]'",
+        ))()  # fmt: skip
+
+    def arithmetic_command(self) -> str:
+        name = self.rng.choice(NUMBERS)
+        return self.rng.choice((
+            f"(({name} = {self.expression()})) || true",
+            f"(({name}++)) || :",
+            f"let '{name} += 2' || true",
+            f"(({name} > {self.rng.randint(0, 9)})) && probe bigger",
+            f"{name}=$(({name} * 2 + {self.expression()}))",
+        ))  # fmt: skip
+
+    def read(self) -> str:
+        rng = self.rng
+        first, second = rng.sample(NAMES, 2)
+        return rng.choice((
+            f'IFS=, read -r {first} {second} <<< "{self.inner()}"',
+            f'IFS=: read -r {first} {second} rest <<< "{self.inner()}" || true',
+            f'read -r {first} {second} <<< "{self.inner()}" || :',
+            f'IFS=, read -ra items <<< "{self.inner()}"',
+            f'read -ra items <<< "{self.inner()}"',
+            f"mapfile -t items < <(printf '%s\\n' {self.word()} {self.word()})",
+            f"while IFS= read -r {first}; do probe line \"${first}\"; done < data/train.txt",
+            f"while read -r {first} {second}; do probe line \"${first}\" \"${second}\"; done < <(printf '%s\\n' {self.word()} {self.word()})",
+            f"printf '%s\\n' {self.word()} {self.word()} | while read -r {first}; do probe piped \"${first}\"; done",
+        ))  # fmt: skip
+
+    def positional(self) -> str:
+        rng = self.rng
+        return rng.choice((
+            f"set -- {self.word()} {self.word()} {self.word()}", f'set -- "$@" {self.word()}', "shift || true", "shift 2 || true",
+            'probe "$#" "$@"', 'probe "${@:2}"', 'probe "${@:1:2}"', 'probe "$*"', "probe $*", 'probe "x${@}y"', 'set -- "${@:2}"',
+        ))  # fmt: skip
+
+    def options(self) -> str:
+        return self.rng.choice((
+            "set -e", "set +e", "set -u", "set +u", "set -f", "set +f", "set -o pipefail", "set -a", "set +a", "shopt -s nullglob",
+            "shopt -u nullglob", "IFS=,", "IFS=$' \\t\\n'", "unset IFS",
+        ))  # fmt: skip
+
+    def export(self) -> str:
+        rng = self.rng
+        name = rng.choice(EXPORTED)
+        return rng.choice((
+            f"export {name}", f"export {name}={self.word(single=True)}", f"unset {name}", f"export {rng.choice(NAMES)}",
+            f"export -n {name}", f"{name}={self.word(single=True)}", f": ${{{name}:={rng.choice(SIMPLE)}}}", f"readonly FIXED{rng.randint(0, 99)}={self.word(single=True)} || true",
+        ))  # fmt: skip
+
+    def declaration(self) -> str:
+        kind = self.rng.choice(("-i", "-x", "-u", "-l", "-a", "-r"))
+        name = f"declared{self.rng.randint(0, 99)}" if kind == "-r" else "declared"
+        value = self.expression() if kind == "-i" else "" if kind == "-a" else self.word(single=True)
+        text = f"declare {kind} {name}=({self.word()} {self.word()})" if kind == "-a" else f'declare {kind} {name}="{value}"' if kind == "-i" else f"declare {kind} {name}={value}"
+        return f'{text}\nprobe "${{{name}}}"'
+
+    def nested(self) -> str:
+        rng = self.rng
+        words = " ".join(self.word() for _ in range(rng.randint(0, 2)))
+        return rng.choice((
+            f"bash sub/echo.sh {words}", f"./sub/echo.sh {words}", f"bash sub/options.sh --model {self.word()} {words}",
+            f"MODE={self.word(single=True)} bash sub/options.sh --steps=5 --flag {words}", f"env RANK={self.word(single=True)} bash sub/echo.sh {words}",
+            f"nohup bash sub/echo.sh {words}", f"timeout 5 bash sub/options.sh {words}", f"source conf/env.sh\nfrom_env {words}",
+            f". conf/env.sh {words}\nprobe \"$SOURCED\"", f"bash -c 'probe \"$0\" \"$@\" \"${{MODE-}}\"' zero {words}", f"bash sub/echo.sh {words} &\nwait",
+            f'bash -c "probe {rng.choice(SIMPLE)} $i"', f"sh -c 'probe $# $1' x {words}", f"exec_result=$(bash sub/echo.sh {words})", f"command probe {words}",
+        ))  # fmt: skip
+
+    def list_of_commands(self) -> str:
+        rng = self.rng
+        first, second, third = self.condition(), self.probe(), self.probe()
+        return rng.choice((
+            f"{first} && {second}", f"{first} || {second}", f"{first} && {second} || {third}", f"! {first} && {second}",
+            f"{{ {first} && {second}; }} || {third}", f"{second}; {third}", f"{first} || exit_code=$?\nprobe \"${{exit_code:-0}}\"",
+            "false || probe after", f"true && {second}", f"probe background {self.word()} &\nwait", "probe $?", "false\nprobe $?",
+        ))  # fmt: skip
+
+    def here_document(self) -> str:
+        self.here += 1
+        quote = self.rng.choice(("", "", "'"))
+        end = f"END{self.here}"
+        body = f"first $name {self.rng.choice(SIMPLE)}\n\\$escaped $((i + 1)) `echo tick` ${{path:-none}}"
+        return self.rng.choice((
+            f"cat > here{self.here}.txt <<{quote}{end}{quote}\n{body}\n{end}\nprobe \"$(cat here{self.here}.txt)\"",
+            f"text=$(cat <<{quote}{end}{quote}\n{body}\n{end}\n)\nprobe \"$text\"",
+            f"while read -r name rest; do\n    probe \"$name\" \"$rest\"\ndone <<{quote}{end}{quote}\n{body}\n{end}",
+            f"IFS= read -r text <<{quote}{end}{quote}\n{body}\n{end}\nprobe \"$text\"",
+        ))  # fmt: skip
+
+    def print_to_variable(self) -> str:
+        name = self.rng.choice(NAMES)
+        return self.rng.choice((
+            f"printf -v {name} '%s-%03d' {self.word(single=True)} {self.rng.randint(0, 50)}", f"printf -v {name} '%5s|%-4s|' ab c",
+            f"printf -v {name} '%s,' {self.word()} {self.word()}", f"printf -v {name} '%q' {self.rng.choice(SIMPLE)}",
+        ))  # fmt: skip
+
+    def evaluation(self) -> str:
+        name = self.rng.choice(NAMES)
+        return self.rng.choice((
+            f"eval '{name}=\"evaluated $i\"'", f"eval \"{name}=$j\"", "eval 'probe evaluated \"$name\"'", f'ref={name}\nprobe "${{!ref}}"',
+            'eval "probe $i $j"',
+        ))  # fmt: skip
+
+    def directory(self) -> str:
+        return self.rng.choice((
+            "cd data && probe *.txt; cd ..", "(cd sub && probe \"$PWD\")", "cd data\nprobe \"$(basename \"$PWD\")\"\ncd - > /dev/null",
+            'here=$(cd "$(dirname "$0")" && pwd)\nprobe "$here"', "mkdir -p new/folder\nprobe new/*", "touch made.txt\nprobe *.txt", "pushd sub > /dev/null\nprobe *\npopd > /dev/null",
+            'probe "${BASH_SOURCE[0]}" "$0"', "echo one > made2.txt\nprobe $(cat made2.txt) $(<a.txt)",
+        ))  # fmt: skip
+
+    def if_command(self) -> str:
+        parts = [f"if {self.condition()}; then", self.block()]
+        if self.rng.random() < 0.3:
+            parts += [f"elif {self.condition()}; then", self.block(1, 2)]
+        if self.rng.random() < 0.6:
+            parts += ["else", self.block(1, 2)]
+        return "\n".join([*parts, "fi"])
+
+    def case(self) -> str:
+        rng = self.rng
+        subject = rng.choice((f'"{self.expansion()}"', self.expansion(), f"${rng.choice(NAMES)}", '"${1-}"'))
+        arms = []
+        for _ in range(rng.randint(1, 3)):
+            patterns = " | ".join(rng.choice(PATTERNS) for _ in range(rng.randint(1, 2)))
+            arms += [f"{rng.choice(('', '('))}{patterns})", self.block(1, 2), rng.choice((";;", ";;", ";;", ";&", ";;&"))]
+        return "\n".join([f"case {subject} in", *arms, "*)", self.block(1, 1), ";;", "esac"])
+
+    def for_words(self) -> str:
+        words = " ".join(self.word() for _ in range(self.rng.randint(0, 3)))
+        head = self.rng.choice((f"for each in {words}; do", "for each; do", 'for each in "$@"; do', 'for each in "${items[@]}"; do', "for each in {1..3}; do", "for each in $(seq 1 3); do", "for each in ${items[@]+\"${items[@]}\"}; do"))
+        ends = self.rng.choice(("", "", "    [[ $each == a* ]] && continue\n", '    [ "$each" = 2 ] && break\n'))
+        return f"{head}\n{ends}    probe \"$each\"\n{self.block(1, 1)}\ndone"
+
+    def for_arithmetic(self) -> str:
+        name = "t" if self.depth < 2 else "s"
+        head = self.rng.choice((f"(({name} = 0; {name} < 3; {name}++))", f"(({name}=3;{name}>0;{name}--))", f"(({name} = 1; {name} <= 9; {name} *= 3))"))
+        return f"for {head}; do\n    probe \"${name}\" $(({name} * 2))\n{self.block(1, 1)}\ndone"
+
+    def while_loop(self) -> str:
+        name = f"turn{self.depth}"
+        test = self.rng.choice((f"while [ ${name} -lt 3 ]; do", f"while (({name} < 2)); do", f"until [[ ${name} -ge 2 ]]; do"))
+        return f"{name}=0\n{test}\n    {name}=$(({name} + 1))\n{self.block(1, 2)}\ndone"
+
+    def group(self) -> str:
+        opening, closing = self.rng.choice((("(", ")"), ("{", "}"), ("{", "} > /dev/null"), ("(", ") 2>&1")))
+        return f"{opening}\n{self.block(1, 3)}\n{closing}"
+
+    def pipeline(self) -> str:
+        rng = self.rng
+        name = rng.choice(NAMES)
+        return rng.choice((
+            f"probe {self.word()} | tee log.txt", f"{name}=$(printf '%s\\n' {self.word()} {self.word()} | head -n 1)", f"{name}=$(echo {rng.choice(SIMPLE)} | tr a-z A-Z)",
+            f"{name}=$(echo a,b,c | cut -d, -f2)", f"{name}=$(printf '%s\\n' {self.word()} b | wc -l)", f"probe {self.word()} | probe {self.word()}",
+            f"{{ probe left; false; }} | probe right\nprobe $?", f"echo {self.word()} | {{ read -r {name}; probe \"${name}\"; }}", f"bash sub/echo.sh {self.word()} 2>&1 | tee log.txt",
+            f"{name}=$(echo \"${name}\" | cat)", f"false | probe piped\nprobe \"${{PIPESTATUS[0]}}\"",
+        ))  # fmt: skip
+
+    def function(self) -> str:
+        name = f"f{len(self.functions)}"
+        outer, self.in_function = self.in_function, True
+        end = self.rng.choice(("", "", "\n    return 3", "\n    return $((i & 1))", "\n    echo result"))
+        body = self.block(1, 3)
+        self.in_function = outer
+        opening = self.rng.choice((f"{name}() {{", f"function {name} {{", f"{name} () {{"))
+        self.functions.append(name)
+        words = f"{self.word()} {self.word()}"
+        call = self.rng.choice((f"{name} {words}", f"{name} {words} || probe failed $?", f'got=$({name} {words}) || true\nprobe "$got"', f"MODE=temporary {name} {words} || :"))
+        return f"{opening}\n    local first=${{1-}} second=\"${{2:-none}}\"\n    probe \"$first\" \"$second\" $#\n{body}{end}\n}}\n{call}"
+
+    def option_loop(self) -> str:
+        return f"""\
+set -- --model {self.word(single=True)} --steps {self.rng.randint(1, 9)} {self.rng.choice(("--flag", "--name=x", "", "tail"))} {self.word()}
+while [[ $# -gt 0 ]]; do
+    case $1 in
+        --model) model="$2"; shift 2 ;;
+        --steps) steps=$2; shift; shift ;;
+        --flag) flag=true; shift ;;
+        --*=*) key="${{1%%=*}}"; value="${{1#*=}}"; shift; probe "${{key#--}}" "$value" ;;
+        *) break ;;
+    esac
+done
+probe "$model" "$steps" ${{flag:-false}} "$@\""""
+
+    # ---- conditions
+
+    def condition(self) -> str:
+        rng = self.rng
+        word, other = f'"{self.expansion()}"', f'"{self.inner()}"'
+        return rng.choice((
+            f"[ -z {word} ]", f"[ -n {word} ]", f"[ {word} = {other} ]", f"[ {word} != alpha ]", f"[[ {self.expansion()} == {rng.choice(PATTERNS)} ]]",
+            f"[[ {word} != {rng.choice(PATTERNS)} ]]", f"[[ -n {self.expansion()} && {word} == {other} ]]", "[ $i -gt 3 ]", f"[ $i -le $j ]", "[[ $i -eq j ]]",
+            "((i > j))", "[ -f data/train.txt ]", "[ -d data ]", "[[ -e nowhere ]]", "[ ! -s b.txt ]", f"test {word} = alpha", "[[ ${items[*]-} =~ ^a ]]",
+            '[[ $name =~ ^([a-z]+)(.*)$ ]]', "[ $# -gt 1 ]", "[[ -v MISSING ]]", "[[ -z ${MISSING-} || -n ${name-} ]]", f"[ {word} \\< beta ]", f"[[ {word} < beta ]]",
+            "[ -n \"$name\" -a -n \"$path\" ]", "[[ ! ( $i -lt 0 || $j -lt 0 ) ]]", "[[ -d sub && ! -f sub ]]", "true", "false",
+        ))  # fmt: skip
+
+    # ---- words
+
+    def word(self, *, single: bool = False) -> str:
+        """A word; with `single` one that is fit for the right side of an assignment."""
+        rng = self.rng
+        kinds: list[tuple[int, Callable[[], str]]] = [
+            (8, lambda: rng.choice(SIMPLE)), (10, lambda: self.quoted(rng.choice(TEXTS))), (12, lambda: f'"{self.expansion()}"'), (10, self.expansion),
+            (7, lambda: f'"{self.inner()}"'), (5, lambda: f"{rng.choice(SIMPLE)}{self.expansion()}"), (4, lambda: f'{rng.choice(("--x=", "a.b=", "pre"))}"{self.expansion()}"'),
+            (4, lambda: f"$(({self.expression()}))"), (5, self.substitution), (2, lambda: rng.choice(("~", "~/x", "a=~/x", "x~"))),
+        ]  # fmt: skip
+        if not single:
+            kinds += [
+                (6, self.list_expansion), (3, lambda: rng.choice(("*.txt", "data/*", "[ab].txt", "?.txt", "nomatch*", "sub/*.sh", "*/", "data/.*n", "l=[a,b]", "*"))),
+                (4, lambda: rng.choice(("{a,b}", "x{1..3}y", "{a,b}{1,2}", "pre{,x}", "{a:1,b:2}", "{a:1}", "{3..1}", "{01..3}", '{"a b",c}', "{$i,$j}", "{a..e..2}", "[{a,b}]"))),
+            ]  # fmt: skip
+        return rng.choices([each for _, each in kinds], [weight for weight, _ in kinds])[0]()
+
+    def quoted(self, text: str) -> str:
+        """A text written so that it stands for itself."""
+        escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("$", "\\$").replace("`", "\\`")
+        ansi = text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n").replace("\t", "\\t")
+        styles = ["'" + text.replace("'", "'\\''") + "'", f'"{escaped}"', f"$'{ansi}'"]
+        if text and "\n" not in text:
+            styles.append("".join(each if each.isalnum() or each in "/.,:=-_" else f"\\{each}" for each in text))
+        if len(text) > 2 and "'" not in text:
+            styles.append(f"\"{text[:1].translate({34: None, 36: None, 92: None, 96: None})}\"'{text[1:]}'")
+        return self.rng.choice(styles)
+
+    def scalar(self) -> str:
+        return self.rng.choice((*NAMES, *NAMES, *EXPORTED, *NUMBERS, *UNSET, "GIVEN", "1", "2", "items[0]", "items[1]", "opts[2]"))
+
+    def default(self) -> str:
+        """The word after `:-` and kin."""
+        return self.rng.choice((*SIMPLE, "", "two words", "'q r'", '"q r"', "$i", "${path}", "a*", "$(echo sub)", "~", "${rest:-deep}", '"$name"', "\\$x", "{a,b}"))
+
+    def expansion(self) -> str:
+        """One `$…` of a single value."""
+        rng = self.rng
+        name = self.scalar()
+        pattern = rng.choice(PATTERNS).replace('"', "" if rng.random() < 0.5 else '"')
+        simple = f"${name}" if name.isidentifier() or name.isdigit() else f"${{{name}}}"
+        assignable = name if name.isidentifier() else "nothing"
+        return rng.choice((
+            simple, simple, simple, f"${{{name}}}", f"${{{name}}}", f"${{{name}:-{self.default()}}}", f"${{{name}-{self.default()}}}", f"${{{assignable}:={rng.choice(SIMPLE)}}}",
+            f"${{{name}:+{self.default()}}}", f"${{{name}+{self.default()}}}", f"${{#{name}}}", f"${{{name}#{pattern}}}", f"${{{name}##{pattern}}}", f"${{{name}%{pattern}}}",
+            f"${{{name}%%{pattern}}}", f"${{{name}/{self.safe_pattern()}/{rng.choice(('', 'Z', '$i', '_ _'))}}}", f"${{{name}//{self.safe_pattern()}/{rng.choice(('', 'Z', '-', ' '))}}}", f"${{{name}/#a/Z}}",
+            f"${{{name}/%a/Z}}", f"${{{name},,}}", f"${{{name}^^}}", f"${{{name}^}}", f"${{{name}:{rng.randint(0, 4)}}}", f"${{{name}:{rng.randint(0, 3)}:{rng.randint(0, 4)}}}", f"${{{name}: -2}}",
+            f"${{{name}:1:-1}}" if rng.random() < 0.2 else simple, "$#", "$?", "$0", f"${{{name}:i}}",
+        ))  # fmt: skip
+
+    def safe_pattern(self) -> str:
+        return self.rng.choice(("a", "[a-c]", ",", "?", "a*", "\\/", ".", " ", "=", "*b", "[0-9]", "$i", "\"*\"", "b"))
+
+    def list_expansion(self) -> str:
+        array = self.rng.choice(ARRAYS)
+        return self.rng.choice((
+            '"$@"', "$@", '"$*"', '"${@:2}"', "$*", f'"${{{array}[@]}}"', f"${{{array}[@]}}", f'"${{{array}[*]}}"', f'"${{#{array}[@]}}"', f'"${{{array}[@]:1}}"', f'"${{{array}[@]:0:2}}"',
+            f'"${{{array}[@]%.txt}}"', f'"${{{array}[@]/a/Z}}"', f'"${{!{array}[@]}}"', f'"pre${{{array}[@]}}post"', f'"${{{array}[@]/#/--}}"', f'${{{array}[0]:+"${{{array}[0]}}"}}', f'"${{{array}[@]^^}}"',
+            '${1:+--one "$1"}', '"${@:1:1}"', f'${{{array}+"${{{array}[@]}}"}}',
+        ))  # fmt: skip
+
+    def inner(self) -> str:
+        """What stands between double quotes."""
+        rng = self.rng
+        parts = [rng.choice((self.expansion, self.expansion, lambda: rng.choice(("a,b,,c", "x y", "1:2", " ", ",", "-", "'", "\\\"", "end", "*", "~"))))() for _ in range(rng.randint(1, 3))]
+        return "".join(parts)
+
+    def substitution(self) -> str:
+        rng = self.rng
+        inside = rng.choice((
+            lambda: f"echo {self.word()}", lambda: f"printf '%s' {self.word(single=True)}", lambda: f"printf '%s\\n' {self.word()} {self.word()}", lambda: f"basename {self.quoted(rng.choice(SIMPLE))}",
+            lambda: f"dirname {self.quoted(rng.choice(SIMPLE))}", lambda: f"echo \"{self.expansion()}\"", lambda: "cat data/train.txt", lambda: "seq 2 2 6", lambda: "basename x/y/z.tar.gz .gz",
+            lambda: "cd sub && pwd", lambda: "probe unknown_output > /dev/null", lambda: "echo one; echo two", lambda: "echo -n x y", lambda: "echo 'a  b'",
+        ))()  # fmt: skip
+        text = f"`{inside}`" if rng.random() < 0.15 and not set(inside) & set("`\\$\"") else f"$({inside})"
+        return f'"{text}"' if rng.random() < 0.5 else text
+
+    def expression(self) -> str:
+        rng = self.rng
+        first, second = rng.choice((*NUMBERS, "3", "${i}", "$j", "10", "0x1f", "010", "nothing", "${MISSING:-4}")), rng.choice((*NUMBERS, "2", "7", "${k}", "5"))
+        return rng.choice((
+            first, f"{first} + {second}", f"{first} * ({second} - 1)", f"{first} / {rng.choice(('2', '3', '4'))}", f"{first} % 5", f"{first} > {second} ? {second} : 1", f"{first} << 2",
+            f"{first} ** 2", f"{first} & {second}", f"{first} == {second}", f"!{first}", f"-{first}", f"{first} && {second}", f"({first} + {second} - 1) / 4", f"{first}, {second}", f"++i + {second}",
+            f"k += {second}", f"~{first}", f"{first} / {second}" if rng.random() < 0.3 else first,
+        ))  # fmt: skip
