@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from verlint.experiment.script import Script
 from verlint.files.loading import load
 from verlint.finding import Finding, Severity
 from verlint.languages.bash.command import Command, Guard
+from verlint.record import replace
 from verlint.result import Report
 from verlint.rule import Check, Context, Rule, UnknownRule
 from verlint.settings import Settings

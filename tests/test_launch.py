@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from verlint.files.loading import load
 from verlint.files.tree import Tree
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.replay import Entry, explore
+from verlint.record import replace
 from verlint.settings import Settings
 from verlint.source import Source
 from verlint.value import Data, State

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 
 from verlint import __version__
 from verlint.finding import Edit, Finding, Fix, Related, Safety, Severity, Verdict
+from verlint.record import replace
 from verlint.report import FORMATS, render
 from verlint.report.ansi import Style
 from verlint.report.display import columns

@@ -1,6 +1,6 @@
 """`python -m verlint`."""
 
-from verlint.cli.main import main
+from verlint.cli.main import console
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    console()

@@ -11,11 +11,11 @@ import argparse
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verlint.example import FIXED
+from verlint.record import dataclass
 from verlint.secret import mask
 
 if TYPE_CHECKING:

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from verlint.experiment.launch import Launch
 from verlint.experiment.project import Project, Variant
-from verlint.experiment.stage import Experiment
 from verlint.files.kinds import Kind
 from verlint.files.loading import Loaded
 from verlint.files.reader import Unreadable
 from verlint.finding import Finding, Severity, Verdict
+from verlint.header import OWN_CODE, Header, match_headers
 from verlint.languages.bash.command import Command
+from verlint.record import dataclass, field, replace
 from verlint.result import Report, Summary
-from verlint.rule import Context, Rule, match_rules
+from verlint.rule import Context, Rule, load_rule
 from verlint.settings import Settings
 from verlint.source import Span
-from verlint.suppress import OWN_CODE, Suppression, apply, collect
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 @dataclass
@@ -28,13 +30,13 @@ class _Outcome:
     crashed: bool = False
 
 
-def selected_rules(settings: Settings) -> list[Rule]:
+def selected_rules(settings: Settings) -> list[Header]:
     """The rules that are on, by code. Raises UnknownRule for a name that no rule has."""
-    chosen = {rule.code: rule for name in (settings.select or ("ALL",)) for rule in match_rules(name)}
+    chosen = {rule.code: rule for name in (settings.select or ("ALL",)) for rule in match_headers(name)}
     for name in settings.extend_select:
-        chosen.update((rule.code, rule) for rule in match_rules(name))
+        chosen.update((rule.code, rule) for rule in match_headers(name))
     for name in settings.ignore:
-        for rule in match_rules(name):
+        for rule in match_headers(name):
             chosen.pop(rule.code, None)
     return [chosen[code] for code in sorted(chosen)]
 
@@ -47,8 +49,8 @@ def check_project(
     rules = selected_rules(settings)
     outcome = _Outcome()
     for rule in rules:
-        if rule.code != OWN_CODE:
-            _run(rule, project, unreadable, outcome)
+        if rule.code != OWN_CODE and _has_subject(rule, project, unreadable):
+            _run(load_rule(rule), project, unreadable, outcome)
     findings = _fold(outcome.findings)
     findings = [_leveled(finding, settings) for finding in findings if not _ignored_at(finding, settings, project)]
     kept, suppressed = _suppress(findings, project, rules, settings, outcome)
@@ -58,11 +60,25 @@ def check_project(
 # ---- running
 
 
+def _has_subject(rule: Header | Rule, project: Project, unreadable: Sequence[Unreadable]) -> bool:
+    """Whether there is anything the rule looks at; a rule without is not even imported."""
+    match rule.subject:
+        case "Unreadable":
+            return bool(unreadable)
+        case "SpecFile":
+            return any(file.kind is Kind.SPEC for file in project.files)
+        case "Experiment":
+            return bool(project.experiments)
+        case "Launch":
+            return not (rule.families or project.families).isdisjoint(project.families)
+    return True
+
+
 def _run(rule: Rule, project: Project, unreadable: Sequence[Unreadable], outcome: _Outcome) -> None:
     context = Context(rule, project, _options(rule, project.settings))
     if rule.on is Command or rule.on is Launch:
         _run_on_sites(rule, project, context, outcome)
-    for subject, place in _subjects(rule.on, project, unreadable):
+    for subject, place in _subjects(rule.subject, project, unreadable):
         outcome.findings.extend(_guarded(rule, subject, context, place, outcome))
 
 
@@ -73,22 +89,21 @@ def _options(rule: Rule, settings: Settings) -> dict[str, Any]:
     return found
 
 
-def _subjects(on: type, project: Project, unreadable: Sequence[Unreadable]) -> Iterator[tuple[object, Span | None]]:
+def _subjects(on: str, project: Project, unreadable: Sequence[Unreadable]) -> Iterator[tuple[object, Span | None]]:
     """The things of a class, apart from commands and launches of scripts, with the place to blame for a crash."""
-    if on is Unreadable:
-        yield from ((each, None) for each in unreadable)
-    elif on is Loaded:
-        yield from ((file, file.source.span(0, 0)) for file in project.files)
-    elif on is Experiment:
-        yield from ((each, each.source.span(0, 0)) for each in project.experiments)
-    elif on is Launch:
-        for experiment in project.experiments:
-            if experiment.is_spec:
-                yield from ((launch, launch.head) for stage in experiment.stages for launch in stage.launches)
-    elif on.__name__ == "Script":
-        yield from ((script, script.source.span(0, 0)) for script in project.scripts)
-    elif on.__name__ == "SpecFile":
-        yield from ((spec, spec.source.span(0, 0)) for spec in project.specs)
+    match on:
+        case "Unreadable":
+            yield from ((each, None) for each in unreadable)
+        case "Loaded":
+            yield from ((file, file.source.span(0, 0)) for file in project.files)
+        case "Experiment":
+            yield from ((each, each.source.span(0, 0)) for each in project.experiments)
+        case "Launch":
+            yield from ((launch, launch.head) for launch in project.spec_launches)
+        case "Script":
+            yield from ((script, script.source.span(0, 0)) for script in project.scripts)
+        case "SpecFile":
+            yield from ((spec, spec.source.span(0, 0)) for spec in project.specs)
 
 
 def _guarded(rule: Rule, subject: object, context: Context, place: Span | None, outcome: _Outcome) -> list[Finding]:
@@ -194,24 +209,27 @@ def _ignored_at(finding: Finding, settings: Settings, project: Project) -> bool:
     if not settings.per_path_ignores:
         return False
     names = settings.ignored_at(Path.cwd() / finding.file)
-    return any(finding.code in {rule.code for rule in match_rules(name)} for name in names)
+    return any(finding.code in {rule.code for rule in match_headers(name)} for name in names)
 
 
 def _suppress(
-    findings: list[Finding], project: Project, rules: Sequence[Rule], settings: Settings, outcome: _Outcome
+    findings: list[Finding], project: Project, rules: Sequence[Header | Rule], settings: Settings, outcome: _Outcome
 ) -> tuple[list[Finding], int]:
-    suppressions: list[Suppression] = []
-    for file in project.files:
-        if "verlint" in file.source.text:
-            suppressions.extend(collect(file.source, file.kind))
+    files = [file for file in project.files if "verlint" in file.source.text]
+    if not files:
+        return findings, 0
+    from verlint.suppress import apply, collect
+
+    suppressions = [each for file in files for each in collect(file.source, file.kind)]
     if not suppressions:
         return findings, 0
     applied = apply(findings, suppressions, ran=[rule.code for rule in rules])
     own = next((rule for rule in rules if rule.code == OWN_CODE), None)
     if own is None:
         return applied.kept, len(applied.suppressed)
-    context = Context(own, project, _options(own, settings))
-    reported = [finding for each in applied.unused for finding in _guarded(own, each, context, each.span, outcome)]
+    rule = load_rule(own)
+    context = Context(rule, project, _options(rule, settings))
+    reported = [finding for each in applied.unused for finding in _guarded(rule, each, context, each.span, outcome)]
     again = apply([_leveled(finding, settings) for finding in reported], suppressions, ran=[OWN_CODE])
     return [*applied.kept, *again.kept], len(applied.suppressed) + len(again.suppressed)
 

@@ -20,10 +20,10 @@ import contextlib
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from verlint.record import dataclass, replace
 from verlint.result import Report
 
 CASE, EXPECTED, FIXED = "case.toml", "expected.txt", "fixed"

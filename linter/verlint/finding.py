@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from enum import Enum, IntEnum
 
+from verlint.record import dataclass, replace
 from verlint.source import Span
 from verlint.value import Hop
 

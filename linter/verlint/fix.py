@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from verlint.finding import Edit, Finding, Safety, Verdict
+from verlint.record import dataclass
 from verlint.source import Source
 
 MAX_ROUNDS = 10

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from verlint.files.loading import Loaded as Loaded
 from verlint.files.reader import Unreadable as Unreadable
 from verlint.finding import Finding
+from verlint.record import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,26 +1,31 @@
-"""What a rule is, and how rules are found.
+"""What a rule is, and how rules are loaded.
 
 A rule is one file under `verlint_rules`: a module docstring (its page), and one function under `@rule`. The function
 is a pure generator over the smallest thing it needs. Nothing else is to be edited to add one."""
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from difflib import get_close_matches
+import sys
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from typing import Any, TypeVar
 
 from verlint.finding import Finding, Severity, Verdict
+from verlint.header import Header, find_header, headers, match_headers
+from verlint.header import UnknownRule as UnknownRule
+from verlint.record import dataclass, field
 from verlint.source import Span
 from verlint.value import Hop, Text, Value
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias, TypeVar
+
+    F = TypeVar("F", bound=Callable[..., Iterable[Finding]])
+
+Check: TypeAlias = "Callable[[Any, Context], Iterable[Finding]]"
+
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 
-Check = Callable[[Any, "Context"], Iterable[Finding]]
-F = TypeVar("F", bound=Callable[..., Iterable[Finding]])
 
 THEMES = {
     "0": "reading and the spec",
@@ -65,6 +70,11 @@ class Rule:
     def theme(self) -> str:
         """What the hundred of the code is about."""
         return THEMES[self.code[2]]
+
+    @property
+    def subject(self) -> str:
+        """Name of the class of the things it is given."""
+        return self.on.__name__
 
     def names(self) -> tuple[str, ...]:
         """Everything a user may call it: code, slug, old names."""
@@ -162,14 +172,13 @@ def rule(
     """Declare the function below as the check of a rule. The module docstring is its page."""
 
     def declare(check: F) -> F:
-        module = importlib.import_module(check.__module__)
         check.__dict__["verlint_rule"] = Rule(
             code=code,
             slug=slug,
             on=on,
             severity=severity,
             check=check,
-            doc=module.__doc__ or "",
+            doc=sys.modules[check.__module__].__doc__ or "",
             module=check.__module__,
             families=frozenset(families),
             since=since,
@@ -181,57 +190,29 @@ def rule(
     return declare
 
 
-class UnknownRule(ValueError):
-    """A name that no rule has; `near` holds similar names."""
-
-    def __init__(self, name: str, near: list[str]) -> None:
-        hint = f" (did you mean {', '.join(near)}?)" if near else ""
-        super().__init__(f"unknown rule {name!r}{hint}")
-        self.name = name
-        self.near = near
+def load_rule(header: Header | Rule) -> Rule:
+    """The rule that a header speaks of: its module is imported."""
+    if isinstance(header, Rule):
+        return header
+    __import__(header.module)
+    for item in vars(sys.modules[header.module]).values():
+        declared = getattr(item, "verlint_rule", None)
+        if isinstance(declared, Rule) and declared.module == header.module:
+            return declared
+    raise RuntimeError(f"{header.module} declares no rule")
 
 
 @cache
 def load_rules(package: str = "verlint_rules") -> tuple[Rule, ...]:
-    """All rules of a package, by code: every module `vlNNN_*.py` in any of its folders."""
-    found: dict[str, Rule] = {}
-    root = importlib.import_module(package)
-    for info in pkgutil.walk_packages(root.__path__, package + "."):
-        if not info.name.rsplit(".", 1)[-1].startswith("vl"):
-            continue
-        module = importlib.import_module(info.name)
-        for declared in (getattr(item, "verlint_rule", None) for item in vars(module).values()):
-            if declared is None or declared.module != info.name:
-                continue
-            if declared.code in found:
-                raise RuntimeError(f"{declared.code} is declared twice: {found[declared.code].module}, {info.name}")
-            found[declared.code] = declared
-    return tuple(found[code] for code in sorted(found))
+    """All rules of a package, by code."""
+    return tuple(load_rule(header) for header in headers(package))
 
 
 def find_rule(name: str) -> Rule:
     """The rule with this code, slug or alias. Raises UnknownRule with similar names."""
-    wanted = name.strip().lower()
-    names = {each.lower(): rule for rule in load_rules() for each in rule.names()}
-    if wanted in names:
-        return names[wanted]
-    raise UnknownRule(
-        name, [near.upper() if near.startswith("vl") else near for near in get_close_matches(wanted, names)]
-    )
+    return load_rule(find_header(name))
 
 
 def match_rules(selector: str) -> list[Rule]:
-    """The rules a selector means: a code prefix (`VL`, `VL4`, `VL40`), a code, a slug, an alias, or `ALL`.
-
-    Raises UnknownRule when it means none.
-    """
-    text = selector.strip()
-    if text.upper() == "ALL":
-        return list(load_rules())
-    matches = [rule for rule in load_rules() if text.upper().startswith("VL") and rule.code.startswith(text.upper())]
-    return matches or [find_rule(text)]
-
-
-def iterate(rules: Iterable[Rule], subject: object) -> Iterator[Rule]:
-    """The rules that look at things of the subject's class."""
-    return (rule for rule in rules if isinstance(subject, rule.on))
+    """The rules a selector means, see `match_headers`. Raises UnknownRule when it means none."""
+    return [load_rule(header) for header in match_headers(selector)]

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from math import log2
+
+from verlint.record import dataclass
 
 MASK = "****"
 
@@ -143,6 +144,7 @@ def secret_values(text: str) -> frozenset[str]:
     return frozenset(text[each.start : each.end] for each in find_secrets(text) if not each.placeholder)
 
 
+@lru_cache(maxsize=4096)
 def is_secret_name(name: str) -> bool:
     """Whether a variable, key or option of this name holds a credential (`HF_TOKEN`, `api_key`, `--password`)."""
     words = [word.upper() for word in re.compile(_WORDS).findall(name.rsplit(".", 1)[-1])]

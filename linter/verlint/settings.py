@@ -7,12 +7,15 @@ once."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from verlint.finding import Severity
 from verlint.pathglob import matches
+from verlint.record import dataclass, field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 FILE_NAMES = (".verlint.toml", "verlint.toml")
 FAIL_ON = ("error", "warning", "info", "never")

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
+
+from verlint.record import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,21 +11,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from functools import cache
-from typing import NamedTuple
 
 from verlint.files.comments import DIRECTIVES, Comment, comments, directives_of
 from verlint.files.comments import Directive as Directive
 from verlint.files.comments import directives as directives
 from verlint.files.kinds import Kind
 from verlint.finding import Edit, Finding
-from verlint.rule import UnknownRule, match_rules
+from verlint.header import OWN_CODE, UnknownRule, match_headers
+from verlint.lazy import pattern
+from verlint.record import dataclass
 from verlint.source import Source, Span
-
-OWN_CODE = "VL008"
-"""The rule that reports suppressions; a suppression of this rule is itself never reported as unused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +107,8 @@ class SuppressionReport:
         return Edit(_comment_range(self.suppression), "")
 
 
-class Applied(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Applied:
     """Findings that stay, findings taken away, and the suppressions that did nothing."""
 
     kept: list[Finding]
@@ -118,10 +116,8 @@ class Applied(NamedTuple):
     unused: list[SuppressionReport]
 
 
-_SUPPRESSION = re.compile(
-    r"(?P<verb>file-ignore|ignore)\b[ \t]*(?:\[(?P<names>[^\]]*)\])?[ \t]*(?P<reason>.*)", re.DOTALL
-)
-_ENTRY = re.compile(r"[^,\s][^,]*")
+_SUPPRESSION = pattern(r"(?P<verb>file-ignore|ignore)\b[ \t]*(?:\[(?P<names>[^\]]*)\])?[ \t]*(?P<reason>.*)", re.DOTALL)
+_ENTRY = pattern(r"[^,\s][^,]*")
 
 
 def collect(source: Source, kind: Kind) -> list[Suppression]:
@@ -160,7 +156,7 @@ def apply(
 def codes_of(name: str) -> frozenset[str]:
     """Codes of the rules that a name (code, prefix, slug, alias) means; none when it is unknown."""
     try:
-        return frozenset(rule.code for rule in match_rules(name))
+        return frozenset(header.code for header in match_headers(name))
     except UnknownRule:
         return frozenset()
 
@@ -190,7 +186,7 @@ def _touches(suppression: Suppression, finding: Finding) -> bool:
     return suppression.holds(finding.span) or any(suppression.holds(related.span) for related in finding.related)
 
 
-_KEY = re.compile(r"[\"']?[+~]{0,2}([A-Za-z_][\w.@/-]*)")
+_KEY = pattern(r"[\"']?[+~]{0,2}([A-Za-z_][\w.@/-]*)")
 
 
 def _keys(finding: Finding) -> set[str]:
@@ -221,7 +217,7 @@ def _faults(suppression: Suppression, used: set[int], ran: Collection[str] | Non
 
 def _near_rules(name: str) -> tuple[str, ...]:
     try:
-        match_rules(name)
+        match_headers(name)
     except UnknownRule as unknown:
         return tuple(unknown.near[:1])
     return ()

@@ -8,11 +8,14 @@ VeRL version in use) or unknown, with a reason. Comparing an unknown gives None,
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import dataclass, replace
 from enum import Enum
-from typing import TypeAlias
 
+from verlint.record import dataclass, replace
 from verlint.source import Span
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 Scalar: TypeAlias = str | int | float | bool | None
 Data: TypeAlias = "Scalar | list[Data] | dict[str, Data]"

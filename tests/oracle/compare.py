@@ -13,9 +13,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from oracle.sandbox import ENVIRONMENT, MAX_COPIED, MOUNT, Job, Outcome, Record
-
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.replay import Entry, Path, Resolution, explore
+from verlint.languages.bash.wrappers import unwrap
 from verlint.source import Source
 from verlint.value import Literal, Text
 
@@ -96,20 +96,21 @@ def with_assumed(job: Job, resolution: Resolution) -> Job:
                 target = redirect.target.known
                 if target and ">" in redirect.operator and target.startswith("/") and not target.startswith(MOUNT):
                     folders.add(posixpath.dirname(target))
-            name = command.argv[0].known if command.argv else None
-            if name in ("cd", "pushd") and len(command.argv) > 1:
-                target = command.argv[-1].known or ""
+            argv = unwrap(command.argv).argv
+            name = argv[0].known if argv else None
+            if name in ("cd", "pushd") and len(argv) > 1:
+                target = argv[-1].known or ""
                 if target.startswith("/") and not target.startswith(MOUNT):
                     folders.add(target)
             elif name and "/" in name and not command.function:
                 programs.add(posixpath.join(cwd, name))
-            elif name in ("bash", "sh", "source", ".") and (script := _script(command)):
+            elif name in ("bash", "sh", "source", ".") and (script := _script(argv)):
                 programs.add(posixpath.join(cwd, script))
     return replace(job, programs=frozenset(programs), folders=frozenset(folders))
 
 
-def _script(command: Command) -> str:
-    for word in command.argv[1:]:
+def _script(argv: Sequence[Text]) -> str:
+    for word in argv[1:]:
         text = word.known
         if text is None or (text.startswith("-") and "c" in text):
             return ""
@@ -183,24 +184,28 @@ def _in_order(ours: Sequence[Command], outcome: Outcome, given: Mapping[str, str
 
 def _interleaved(ours: Sequence[Command], outcome: Outcome, given: Mapping[str, str]) -> Difference | None:
     """The first record that is neither the next command in order nor one that may come at any time."""
-    loose = [command for command in ours if _is_loose(command)]
-    strict = [command for command in ours if not _is_loose(command)]
-    if not loose:
+    left = list(ours)
+    if not any(map(_is_loose, left)):
         return _in_order(ours, outcome, given)
     for number, record in enumerate(outcome.records):
-        found = next((each for each in loose if _compare_command(each, record, given) is None), None)
-        if strict and (difference := _compare_command(strict[0], record, given)) is None:
-            strict.pop(0)
-        elif found is not None:
-            loose.remove(found)
-        else:
-            left = strict[0] if strict else loose[0] if loose else None
-            if left is None or not strict:
-                return Difference("a command", _shown(left) if left else "nothing", repr(record.argv), number)
-            assert difference is not None
-            return replace(difference, agreed=number)
-    if (strict or loose) and not outcome.timed_out:
-        return Difference("a command", _shown((strict or loose)[0]), "nothing", len(outcome.records))
+        following = next((each for each in left if not _is_loose(each)), None)
+        open_to = [each for each in left if each is following or _is_loose(each)]
+        fitting = [each for each in open_to if _compare_command(each, record, given) is None]
+        if fitting:
+            left.remove(
+                next((each for each in fitting if all(word.known is not None for word in each.argv)), fitting[0])
+            )
+            continue
+        expected = following or (open_to[0] if open_to else None)
+        if expected is None and outcome.timed_out:
+            return None
+        if expected is None:
+            return Difference("a command", "nothing", repr(record.argv), number)
+        difference = _compare_command(expected, record, given)
+        assert difference is not None
+        return replace(difference, agreed=number)
+    if left and not outcome.timed_out:
+        return Difference("a command", _shown(left[0]), "nothing", len(outcome.records))
     return None
 
 

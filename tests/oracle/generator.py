@@ -22,7 +22,7 @@ EXPORTED = ("MODE", "RANK", "ROOT")
 UNSET = ("MISSING", "nothing")
 PATTERNS = (
     "*", "a*", "*.txt", "?", "??*", "[a-c]*", "[!a]*", "*/", "/*", "*/*", ",*", "*,", "*=", "=*", "-*", "[[:alpha:]]", "[0-9]",
-    "'a b'", "$name", '"$name"', "'*'", "\\*", "*a*", "data", ".", "\\ *", "*[ ,]*",
+    "'a b'", "$name", '"$name"', "'*'", "\\*", "*a*", "data", ".", "\\ *",
 )  # fmt: skip
 FILES = {
     "data/train.txt": "one\ntwo words\n",
@@ -124,7 +124,9 @@ class _Writer:
         words = [self.word() for _ in range(rng.randint(1, 4))]
         prefix = ""
         if rng.random() < 0.12:
-            prefix = " ".join(f"{rng.choice((*EXPORTED, 'EXTRA'))}={self.word(single=True)}" for _ in range(rng.randint(1, 2)))
+            prefix = " ".join(
+                f"{rng.choice((*EXPORTED, 'EXTRA'))}={self.word(single=True)}" for _ in range(rng.randint(1, 2))
+            )
         joint = " \\\n    " if rng.random() < 0.1 else " "
         return f"{prefix} probe {joint.join(words)}{self.redirection()}".strip()
 
@@ -132,14 +134,14 @@ class _Writer:
         if self.rng.random() > 0.12:
             return ""
         return " " + self.rng.choice((
-            "> /dev/null", "2>&1", ">> log.txt 2>&1", "&> out.log", "< a.txt", '<<< "$name"', "> new/deep.txt", "2> /dev/null", '> "data/$j"',
+            "> /dev/null", "2>&1", ">> /tmp/log.txt 2>&1", "&> /tmp/out.log", "< a.txt", '<<< "$name"', "2> /dev/null", '> "/tmp/out$j"',
         ))  # fmt: skip
 
     def assign(self) -> str:
         rng = self.rng
         name = rng.choice((*NAMES, *EXPORTED[:1]))
-        operator = "+=" if rng.random() < 0.2 else "="
         local = "local " if self.in_function and rng.random() < 0.4 else ""
+        operator = "+=" if not local and rng.random() < 0.2 else "="
         text = f"{local}{name}{operator}{self.word(single=True)}"
         if rng.random() < 0.15 and not local:
             text += f" {rng.choice(NAMES)}={self.word(single=True)}"
@@ -196,8 +198,7 @@ class _Writer:
 
     def options(self) -> str:
         return self.rng.choice((
-            "set -e", "set +e", "set -u", "set +u", "set -f", "set +f", "set -o pipefail", "set -a", "set +a", "shopt -s nullglob",
-            "shopt -u nullglob", "IFS=,", "IFS=$' \\t\\n'", "unset IFS",
+            "set -e", "set +e", "set -u", "set +u", "set -f", "set +f", "set -o pipefail", "set -a", "set +a", "IFS=,", "IFS=$' \\t\\n'", "unset IFS",
         ))  # fmt: skip
 
     def export(self) -> str:
@@ -209,11 +210,14 @@ class _Writer:
         ))  # fmt: skip
 
     def declaration(self) -> str:
-        kind = self.rng.choice(("-i", "-x", "-u", "-l", "-a", "-r"))
-        name = f"declared{self.rng.randint(0, 99)}" if kind == "-r" else "declared"
-        value = self.expression() if kind == "-i" else "" if kind == "-a" else self.word(single=True)
-        text = f"declare {kind} {name}=({self.word()} {self.word()})" if kind == "-a" else f'declare {kind} {name}="{value}"' if kind == "-i" else f"declare {kind} {name}={value}"
-        return f'{text}\nprobe "${{{name}}}"'
+        kind = self.rng.choice("ixular")
+        name = f"declared_{kind}{self.rng.randint(0, 99) if kind == 'r' else ''}"
+        value = self.word(single=True)
+        if kind == "i":
+            value = f'"{self.expression()}"'
+        elif kind == "a":
+            value = f"({self.word()} {self.word()})"
+        return f'declare -{kind} {name}={value}\nprobe "${{{name}}}"'
 
     def nested(self) -> str:
         rng = self.rng
@@ -241,7 +245,7 @@ class _Writer:
         end = f"END{self.here}"
         body = f"first $name {self.rng.choice(SIMPLE)}\n\\$escaped $((i + 1)) `echo tick` ${{path:-none}}"
         return self.rng.choice((
-            f"cat > here{self.here}.txt <<{quote}{end}{quote}\n{body}\n{end}\nprobe \"$(cat here{self.here}.txt)\"",
+            f"cat > /tmp/here{self.here}.txt <<{quote}{end}{quote}\n{body}\n{end}\nprobe \"$(cat /tmp/here{self.here}.txt)\"",
             f"text=$(cat <<{quote}{end}{quote}\n{body}\n{end}\n)\nprobe \"$text\"",
             f"while read -r name rest; do\n    probe \"$name\" \"$rest\"\ndone <<{quote}{end}{quote}\n{body}\n{end}",
             f"IFS= read -r text <<{quote}{end}{quote}\n{body}\n{end}\nprobe \"$text\"",
@@ -263,9 +267,9 @@ class _Writer:
 
     def directory(self) -> str:
         return self.rng.choice((
-            "cd data && probe *.txt; cd ..", "(cd sub && probe \"$PWD\")", "cd data\nprobe \"$(basename \"$PWD\")\"\ncd - > /dev/null",
-            'here=$(cd "$(dirname "$0")" && pwd)\nprobe "$here"', "mkdir -p new/folder\nprobe new/*", "touch made.txt\nprobe *.txt", "pushd sub > /dev/null\nprobe *\npopd > /dev/null",
-            'probe "${BASH_SOURCE[0]}" "$0"', "echo one > made2.txt\nprobe $(cat made2.txt) $(<a.txt)",
+            "cd data && probe *.txt; cd ..", "(cd sub && probe \"$PWD\")", "cd data && probe \"$(basename \"$PWD\")\" && cd - > /dev/null",
+            'here=$(cd "$(dirname "$0")" && pwd)\nprobe "$here"', "pushd sub > /dev/null\nprobe *\npopd > /dev/null",
+            'probe "${BASH_SOURCE[0]}" "$0"', "echo one > /tmp/made.txt\nprobe $(cat /tmp/made.txt) $(<a.txt)",
         ))  # fmt: skip
 
     def if_command(self) -> str:
@@ -282,23 +286,45 @@ class _Writer:
         arms = []
         for _ in range(rng.randint(1, 3)):
             patterns = " | ".join(rng.choice(PATTERNS) for _ in range(rng.randint(1, 2)))
-            arms += [f"{rng.choice(('', '('))}{patterns})", self.block(1, 2), rng.choice((";;", ";;", ";;", ";&", ";;&"))]
+            arms += [
+                f"{rng.choice(('', '('))}{patterns})",
+                self.block(1, 2),
+                rng.choice((";;", ";;", ";;", ";&", ";;&")),
+            ]
         return "\n".join([f"case {subject} in", *arms, "*)", self.block(1, 1), ";;", "esac"])
 
     def for_words(self) -> str:
         words = " ".join(self.word() for _ in range(self.rng.randint(0, 3)))
-        head = self.rng.choice((f"for each in {words}; do", "for each; do", 'for each in "$@"; do', 'for each in "${items[@]}"; do', "for each in {1..3}; do", "for each in $(seq 1 3); do", "for each in ${items[@]+\"${items[@]}\"}; do"))
+        head = self.rng.choice(
+            (
+                f"for each in {words}; do",
+                "for each; do",
+                'for each in "$@"; do',
+                'for each in "${items[@]}"; do',
+                "for each in {1..3}; do",
+                "for each in $(seq 1 3); do",
+                'for each in ${items[@]+"${items[@]}"}; do',
+            )
+        )
         ends = self.rng.choice(("", "", "    [[ $each == a* ]] && continue\n", '    [ "$each" = 2 ] && break\n'))
-        return f"{head}\n{ends}    probe \"$each\"\n{self.block(1, 1)}\ndone"
+        return f'{head}\n{ends}    probe "$each"\n{self.block(1, 1)}\ndone'
 
     def for_arithmetic(self) -> str:
         name = "t" if self.depth < 2 else "s"
-        head = self.rng.choice((f"(({name} = 0; {name} < 3; {name}++))", f"(({name}=3;{name}>0;{name}--))", f"(({name} = 1; {name} <= 9; {name} *= 3))"))
-        return f"for {head}; do\n    probe \"${name}\" $(({name} * 2))\n{self.block(1, 1)}\ndone"
+        head = self.rng.choice(
+            (
+                f"(({name} = 0; {name} < 3; {name}++))",
+                f"(({name}=3;{name}>0;{name}--))",
+                f"(({name} = 1; {name} <= 9; {name} *= 3))",
+            )
+        )
+        return f'for {head}; do\n    probe "${name}" $(({name} * 2))\n{self.block(1, 1)}\ndone'
 
     def while_loop(self) -> str:
         name = f"turn{self.depth}"
-        test = self.rng.choice((f"while [ ${name} -lt 3 ]; do", f"while (({name} < 2)); do", f"until [[ ${name} -ge 2 ]]; do"))
+        test = self.rng.choice(
+            (f"while [ ${name} -lt 3 ]; do", f"while (({name} < 2)); do", f"until [[ ${name} -ge 2 ]]; do")
+        )
         return f"{name}=0\n{test}\n    {name}=$(({name} + 1))\n{self.block(1, 2)}\ndone"
 
     def group(self) -> str:
@@ -309,10 +335,10 @@ class _Writer:
         rng = self.rng
         name = rng.choice(NAMES)
         return rng.choice((
-            f"probe {self.word()} | tee log.txt", f"{name}=$(printf '%s\\n' {self.word()} {self.word()} | head -n 1)", f"{name}=$(echo {rng.choice(SIMPLE)} | tr a-z A-Z)",
+            f"probe {self.word()} | tee /tmp/log.txt", f"{name}=$(printf '%s\\n' {self.word()} {self.word()} | head -n 1)", f"{name}=$(echo {rng.choice(SIMPLE)} | tr a-z A-Z)",
             f"{name}=$(echo a,b,c | cut -d, -f2)", f"{name}=$(printf '%s\\n' {self.word()} b | wc -l)", f"probe {self.word()} | probe {self.word()}",
-            f"{{ probe left; false; }} | probe right\nprobe $?", f"echo {self.word()} | {{ read -r {name}; probe \"${name}\"; }}", f"bash sub/echo.sh {self.word()} 2>&1 | tee log.txt",
-            f"{name}=$(echo \"${name}\" | cat)", f"false | probe piped\nprobe \"${{PIPESTATUS[0]}}\"",
+            "{ probe left; false; } | probe right\nprobe $?", f"echo {self.word()} | {{ read -r {name}; probe \"${name}\"; }}", f"bash sub/echo.sh {self.word()} 2>&1 | tee /tmp/log.txt",
+            f"{name}=$(echo \"${name}\" | cat)", "false | probe piped",
         ))  # fmt: skip
 
     def function(self) -> str:
@@ -324,8 +350,15 @@ class _Writer:
         opening = self.rng.choice((f"{name}() {{", f"function {name} {{", f"{name} () {{"))
         self.functions.append(name)
         words = f"{self.word()} {self.word()}"
-        call = self.rng.choice((f"{name} {words}", f"{name} {words} || probe failed $?", f'got=$({name} {words}) || true\nprobe "$got"', f"MODE=temporary {name} {words} || :"))
-        return f"{opening}\n    local first=${{1-}} second=\"${{2:-none}}\"\n    probe \"$first\" \"$second\" $#\n{body}{end}\n}}\n{call}"
+        call = self.rng.choice(
+            (
+                f"{name} {words}",
+                f"{name} {words} || probe failed $?",
+                f'got=$({name} {words}) || true\nprobe "$got"',
+                f"MODE=temporary {name} {words} || :",
+            )
+        )
+        return f'{opening}\n    local first=${{1-}} second="${{2:-none}}"\n    probe "$first" "$second" $#\n{body}{end}\n}}\n{call}'
 
     def option_loop(self) -> str:
         return f"""\
@@ -348,9 +381,9 @@ probe "$model" "$steps" ${{flag:-false}} "$@\""""
         word, other = f'"{self.expansion()}"', f'"{self.inner()}"'
         return rng.choice((
             f"[ -z {word} ]", f"[ -n {word} ]", f"[ {word} = {other} ]", f"[ {word} != alpha ]", f"[[ {self.expansion()} == {rng.choice(PATTERNS)} ]]",
-            f"[[ {word} != {rng.choice(PATTERNS)} ]]", f"[[ -n {self.expansion()} && {word} == {other} ]]", "[ $i -gt 3 ]", f"[ $i -le $j ]", "[[ $i -eq j ]]",
+            f"[[ {word} != {rng.choice(PATTERNS)} ]]", f"[[ -n {self.expansion()} && {word} == {other} ]]", "[ $i -gt 3 ]", "[ $i -le $j ]", "[[ $i -eq j ]]",
             "((i > j))", "[ -f data/train.txt ]", "[ -d data ]", "[[ -e nowhere ]]", "[ ! -s b.txt ]", f"test {word} = alpha", "[[ ${items[*]-} =~ ^a ]]",
-            '[[ $name =~ ^([a-z]+)(.*)$ ]]', "[ $# -gt 1 ]", "[[ -v MISSING ]]", "[[ -z ${MISSING-} || -n ${name-} ]]", f"[ {word} \\< beta ]", f"[[ {word} < beta ]]",
+            '[[ $name =~ ^([a-z]+)([0-9]*)$ ]]', "[ $# -gt 1 ]", "[[ -v MISSING ]]", "[[ -z ${MISSING-} || -n ${name-} ]]", f"[ {word} \\< beta ]", f"[[ {word} < beta ]]",
             "[ -n \"$name\" -a -n \"$path\" ]", "[[ ! ( $i -lt 0 || $j -lt 0 ) ]]", "[[ -d sub && ! -f sub ]]", "true", "false",
         ))  # fmt: skip
 
@@ -362,7 +395,7 @@ probe "$model" "$steps" ${{flag:-false}} "$@\""""
         kinds: list[tuple[int, Callable[[], str]]] = [
             (8, lambda: rng.choice(SIMPLE)), (10, lambda: self.quoted(rng.choice(TEXTS))), (12, lambda: f'"{self.expansion()}"'), (10, self.expansion),
             (7, lambda: f'"{self.inner()}"'), (5, lambda: f"{rng.choice(SIMPLE)}{self.expansion()}"), (4, lambda: f'{rng.choice(("--x=", "a.b=", "pre"))}"{self.expansion()}"'),
-            (4, lambda: f"$(({self.expression()}))"), (5, self.substitution), (2, lambda: rng.choice(("~", "~/x", "a=~/x", "x~"))),
+            (4, lambda: f"$(({self.expression()}))"), (5, self.substitution), (2, lambda: rng.choice(("~", "~/x", "x~"))),
         ]  # fmt: skip
         if not single:
             kinds += [
@@ -383,17 +416,39 @@ probe "$model" "$steps" ${{flag:-false}} "$@\""""
         return self.rng.choice(styles)
 
     def scalar(self) -> str:
-        return self.rng.choice((*NAMES, *NAMES, *EXPORTED, *NUMBERS, *UNSET, "GIVEN", "1", "2", "items[0]", "items[1]", "opts[2]"))
+        return self.rng.choice(
+            (*NAMES, *NAMES, *EXPORTED, *NUMBERS, *UNSET, "GIVEN", "1", "2", "items[0]", "items[1]", "opts[2]")
+        )
 
     def default(self) -> str:
         """The word after `:-` and kin."""
-        return self.rng.choice((*SIMPLE, "", "two words", "'q r'", '"q r"', "$i", "${path}", "a*", "$(echo sub)", "~", "${rest:-deep}", '"$name"', "\\$x", "{a,b}"))
+        return self.rng.choice(
+            (
+                *SIMPLE,
+                "",
+                "two words",
+                "'q r'",
+                '"q r"',
+                "$i",
+                "${path}",
+                "a*",
+                "$(echo sub)",
+                "~",
+                "${rest:-deep}",
+                '"$name"',
+                "\\$x",
+                "{a,b}",
+            )
+        )
 
     def expansion(self) -> str:
         """One `$…` of a single value."""
         rng = self.rng
         name = self.scalar()
         pattern = rng.choice(PATTERNS).replace('"', "" if rng.random() < 0.5 else '"')
+        if name.startswith(("items", "opts")):
+            operators = (":-", "-", ":+", "%", "#")
+            return f"${{{name}{rng.choice(operators)}{rng.choice(SIMPLE)}}}"
         simple = f"${name}" if name.isidentifier() or name.isdigit() else f"${{{name}}}"
         assignable = name if name.isidentifier() else "nothing"
         return rng.choice((
@@ -401,11 +456,11 @@ probe "$model" "$steps" ${{flag:-false}} "$@\""""
             f"${{{name}:+{self.default()}}}", f"${{{name}+{self.default()}}}", f"${{#{name}}}", f"${{{name}#{pattern}}}", f"${{{name}##{pattern}}}", f"${{{name}%{pattern}}}",
             f"${{{name}%%{pattern}}}", f"${{{name}/{self.safe_pattern()}/{rng.choice(('', 'Z', '$i', '_ _'))}}}", f"${{{name}//{self.safe_pattern()}/{rng.choice(('', 'Z', '-', ' '))}}}", f"${{{name}/#a/Z}}",
             f"${{{name}/%a/Z}}", f"${{{name},,}}", f"${{{name}^^}}", f"${{{name}^}}", f"${{{name}:{rng.randint(0, 4)}}}", f"${{{name}:{rng.randint(0, 3)}:{rng.randint(0, 4)}}}", f"${{{name}: -2}}",
-            f"${{{name}:1:-1}}" if rng.random() < 0.2 else simple, "$#", "$?", "$0", f"${{{name}:i}}",
+            "$#", "$?", "$0", f"${{{name}:i}}",
         ))  # fmt: skip
 
     def safe_pattern(self) -> str:
-        return self.rng.choice(("a", "[a-c]", ",", "?", "a*", "\\/", ".", " ", "=", "*b", "[0-9]", "$i", "\"*\"", "b"))
+        return self.rng.choice(("a", "[a-c]", ",", "?", "a*", "\\/", ".", " ", "=", "*b", "[0-9]", "$i", '"*"', "b"))
 
     def list_expansion(self) -> str:
         array = self.rng.choice(ARRAYS)
@@ -418,22 +473,34 @@ probe "$model" "$steps" ${{flag:-false}} "$@\""""
     def inner(self) -> str:
         """What stands between double quotes."""
         rng = self.rng
-        parts = [rng.choice((self.expansion, self.expansion, lambda: rng.choice(("a,b,,c", "x y", "1:2", " ", ",", "-", "'", "\\\"", "end", "*", "~"))))() for _ in range(rng.randint(1, 3))]
+        parts = [
+            rng.choice(
+                (
+                    self.expansion,
+                    self.expansion,
+                    lambda: rng.choice(("a,b,,c", "x y", "1:2", " ", ",", "-", "'", '\\"', "end", "*", "~")),
+                )
+            )()
+            for _ in range(rng.randint(1, 3))
+        ]
         return "".join(parts)
 
     def substitution(self) -> str:
         rng = self.rng
         inside = rng.choice((
-            lambda: f"echo {self.word()}", lambda: f"printf '%s' {self.word(single=True)}", lambda: f"printf '%s\\n' {self.word()} {self.word()}", lambda: f"basename {self.quoted(rng.choice(SIMPLE))}",
-            lambda: f"dirname {self.quoted(rng.choice(SIMPLE))}", lambda: f"echo \"{self.expansion()}\"", lambda: "cat data/train.txt", lambda: "seq 2 2 6", lambda: "basename x/y/z.tar.gz .gz",
+            lambda: f"echo {self.word()}", lambda: f"printf '%s' {self.word(single=True)}", lambda: f"printf '%s\\n' {self.word()} {self.word()}", lambda: f"basename -- {self.quoted(rng.choice(SIMPLE))}",
+            lambda: f"dirname -- {self.quoted(rng.choice(SIMPLE))}", lambda: f"echo \"{self.expansion()}\"", lambda: "cat data/train.txt", lambda: "seq 2 2 6", lambda: "basename x/y/z.tar.gz .gz",
             lambda: "cd sub && pwd", lambda: "probe unknown_output > /dev/null", lambda: "echo one; echo two", lambda: "echo -n x y", lambda: "echo 'a  b'",
         ))()  # fmt: skip
-        text = f"`{inside}`" if rng.random() < 0.15 and not set(inside) & set("`\\$\"") else f"$({inside})"
+        text = f"`{inside}`" if rng.random() < 0.15 and not set(inside) & set('`\\$"') else f"$({inside})"
         return f'"{text}"' if rng.random() < 0.5 else text
 
     def expression(self) -> str:
         rng = self.rng
-        first, second = rng.choice((*NUMBERS, "3", "${i}", "$j", "10", "0x1f", "010", "nothing", "${MISSING:-4}")), rng.choice((*NUMBERS, "2", "7", "${k}", "5"))
+        first, second = (
+            rng.choice((*NUMBERS, "3", "${i}", "$j", "10", "0x1f", "010", "${MISSING:-4}")),
+            rng.choice((*NUMBERS, "2", "7", "${k}", "5")),
+        )
         return rng.choice((
             first, f"{first} + {second}", f"{first} * ({second} - 1)", f"{first} / {rng.choice(('2', '3', '4'))}", f"{first} % 5", f"{first} > {second} ? {second} : 1", f"{first} << 2",
             f"{first} ** 2", f"{first} & {second}", f"{first} == {second}", f"!{first}", f"-{first}", f"{first} && {second}", f"({first} + {second} - 1) / 4", f"{first}, {second}", f"++i + {second}",

@@ -1,8 +1,9 @@
 """Runs launchers one after the other inside fresh namespaces: `python inside.py PLAN`, PLAN being a JSON file.
 
 It must be the first process of its PID namespace: then nothing that a launcher leaves behind can get away from it, and
-nothing it ends can be somebody else's. The plan is `{"outside": pid namespace of the caller, "jobs": [{"root", "cwd",
-"argv", "environment", "errors", "seconds", "records"}]}`; what is printed is a list of `[exit status, timed out]`.
+nothing it ends can be somebody else's. The plan is `{"outside": PID namespace of the caller, "base": folder that all
+roots share, "room": empty folder to put roots on, "jobs": [...]}`; what is printed is a list of
+`{"status", "timed_out", "errors", "records": [text, ...]}`, one a job.
 """
 
 from __future__ import annotations
@@ -12,41 +13,111 @@ import ctypes
 import json
 import os
 import resource
+import shutil
 import signal
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
-_BIND = 4096
-_MAX_FILE = 16 << 20
-_LIBC = ctypes.CDLL(None, use_errno=True)
+BIND, DETACH = 4096, 2
+MAX_WRITTEN = 16 << 20
+MAX_COPIED = 64 << 10
+MAX_ERRORS = 64 << 10
+MOUNT = "checkout"
+FOLDERS = ("bin", "dev/shm", "home/user", "proc", "tmp", "usr/bin", "var/log", ".records", MOUNT)
+INTERPRETERS = ("bash", "sh", "env", "python", "python3", "perl", "program")
+SKIPPED = frozenset([".git", "__pycache__", "node_modules"])
+LIBC = ctypes.CDLL(None, use_errno=True)
 
 
-def mount(source: str, target: str, kind: str, flags: int = 0) -> None:
-    if _LIBC.mount(source.encode(), target.encode(), kind.encode(), flags, None) != 0:
-        number = ctypes.get_errno()
-        raise OSError(number, f"cannot mount {source}: {os.strerror(number)}")
+def check(result: int, what: str) -> None:
+    if result != 0:
+        raise OSError(ctypes.get_errno(), f"cannot {what}: {os.strerror(ctypes.get_errno())}")
 
 
-def start(job: dict[str, Any]) -> int:
+def mount(source: str, target: Path, kind: str, flags: int = 0) -> None:
+    check(LIBC.mount(source.encode(), str(target).encode(), kind.encode(), flags, None), f"mount {source}")
+
+
+# ---- the root of one job
+
+
+def fill(root: Path, base: Path, job: dict[str, Any]) -> None:
+    """Make the root: what all share, and the job's own files."""
+    for name in FOLDERS:
+        (root / name).mkdir(parents=True)
+    # Below `usr` one level deeper: a root has its own `usr/bin`.
+    for shared in (path for pattern in ("*", "usr/*") for path in base.glob(pattern) if path != base / "usr"):
+        target = root / shared.relative_to(base)
+        target.mkdir(exist_ok=True)
+        mount(str(shared), target, "", BIND)
+    mount("proc", root / "proc", "proc")
+    (root / "dev/null").touch()
+    mount("/dev/null", root / "dev/null", "", BIND)
+    for link, to in (("fd", "/proc/self/fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2")):
+        (root / "dev" / link).symlink_to(to)
+    for name in INTERPRETERS:
+        for folder in ("bin", "usr/bin"):
+            write_program(root / folder / name, b"#!/.oracle/bash /.oracle/shebang\n")
+    if job["folder"]:
+        copy_folder(Path(job["folder"]), root / MOUNT)
+    for name, text in job["texts"].items():
+        target = root / MOUNT / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write_program(target, text.encode("utf-8", "surrogateescape"), 0o755 if text.startswith("#!") else 0o644)
+    for path in job["folders"]:
+        inside(root, path).mkdir(parents=True, exist_ok=True)
+    for path in job["programs"]:
+        target = inside(root, path)
+        if not os.path.lexists(target) and not any(each.is_file() for each in target.parents):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            write_program(target, b"#!/usr/bin/program\n")
+
+
+def inside(root: Path, path: str) -> Path:
+    return root / os.path.normpath(path).lstrip("/")
+
+
+def write_program(path: Path, text: bytes, mode: int = 0o755) -> None:
+    path.write_bytes(text)
+    path.chmod(mode)
+
+
+def copy_folder(folder: Path, target: Path) -> None:
+    for name, subfolders, files in os.walk(folder):
+        subfolders[:] = [each for each in subfolders if each not in SKIPPED]
+        there = target / os.path.relpath(name, folder)
+        there.mkdir(parents=True, exist_ok=True)
+        for each in files:
+            source = Path(name, each)
+            if source.is_symlink():
+                (there / each).symlink_to(os.readlink(source))
+            elif source.stat().st_size <= MAX_COPIED:
+                shutil.copy(source, there / each)
+            else:
+                (there / each).write_text("\n")
+
+
+# ---- running
+
+
+def start(root: Path, job: dict[str, Any], errors: int) -> int:
     """The process number of the launcher."""
-    errors = os.open(job["errors"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     pid = os.fork()
     if pid:
-        os.close(errors)
         return pid
     try:
         os.setsid()
         seconds = int(job["seconds"]) + 1
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-        resource.setrlimit(resource.RLIMIT_FSIZE, (_MAX_FILE, _MAX_FILE))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (MAX_WRITTEN, MAX_WRITTEN))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         null = os.open("/dev/null", os.O_RDWR)
-        os.dup2(null, 0)
-        os.dup2(null, 1)
-        os.dup2(errors, 2)
-        os.chroot(job["root"])
-        os.chdir(job["cwd"])
+        for number, opened in enumerate((null, null, errors)):
+            os.dup2(opened, number)
+        os.chroot(root)
+        os.chdir(os.path.join("/", MOUNT, job["start"]))
         os.execve(job["argv"][0], job["argv"], job["environment"])
     except OSError as problem:
         os.write(2, f"cannot start: {problem}\n".encode())
@@ -54,24 +125,18 @@ def start(job: dict[str, Any]) -> int:
         os._exit(125)
 
 
-def end_all(root: str) -> None:
+def end_all(root: Path) -> None:
     """End whatever still runs in this namespace, as its own /proc lists it."""
-    for name in os.listdir(os.path.join(root, "proc")):
+    for name in os.listdir(root / "proc"):
         if name.isdigit() and name != "1":
             with contextlib.suppress(ProcessLookupError):
                 os.kill(int(name), signal.SIGKILL)
 
 
-def run(job: dict[str, Any]) -> tuple[int, bool]:
+def wait(root: Path, job: dict[str, Any], leader: int) -> tuple[int, bool]:
     """Exit status and whether it had to be ended; returns when no process of the launcher is left."""
-    root = job["root"]
-    mount("proc", os.path.join(root, "proc"), "proc")
-    mount("/dev/null", os.path.join(root, "dev/null"), "", _BIND)
-    leader = start(job)
-    status, timed_out = 0, False
+    status, timed_out, turns = 0, False, 0
     deadline = time.monotonic() + job["seconds"]
-    log = os.path.join(root, ".oracle/log")
-    turns = 0
     while True:
         try:
             pid, code = os.waitpid(-1, os.WNOHANG)
@@ -82,18 +147,38 @@ def run(job: dict[str, Any]) -> tuple[int, bool]:
         if pid:
             continue
         turns += 1
-        if time.monotonic() > deadline or (turns % 64 == 0 and len(os.listdir(log)) > job["records"]):
+        if time.monotonic() > deadline or (turns % 64 == 0 and len(os.listdir(root / ".records")) > job["records"]):
             timed_out = True
             end_all(root)
         time.sleep(0.0005 if turns < 64 else 0.003)
 
 
+def run(room: Path, base: Path, job: dict[str, Any]) -> dict[str, Any]:
+    """One job in a root of its own, which is gone afterwards."""
+    mount("oracle", room, "tmpfs")
+    fill(room, base, job)
+    errors = os.open(room / ".errors", os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+    status, timed_out = wait(room, job, start(room, job, errors))
+    size = os.fstat(errors).st_size
+    written = os.pread(errors, MAX_ERRORS, max(size - MAX_ERRORS, 0))
+    os.close(errors)
+    names = sorted(os.listdir(room / ".records"), key=lambda name: name.replace(",", "."))[: job["records"]]
+    records = [(room / ".records" / name).read_bytes() for name in names]
+    check(LIBC.umount2(str(room).encode(), DETACH), "take the root away")
+    texts = [data.decode("utf-8", "surrogateescape") for data in (written, *records)]
+    return {"status": status, "timed_out": timed_out, "errors": texts[0], "records": texts[1:]}
+
+
 def main() -> None:
-    with open(sys.argv[1], encoding="utf-8", errors="surrogateescape") as file:
+    with open(sys.argv[1], encoding="utf-8") as file:
         plan = json.load(file)
     if os.getpid() != 1 or os.readlink("/proc/self/ns/pid") == plan["outside"]:
         sys.exit("not the first process of a namespace of its own")
-    json.dump([run(job) for job in plan["jobs"]], sys.stdout)
+    room, base = Path(plan["room"]), Path(plan["base"])
+    try:
+        json.dump([run(room, base, job) for job in plan["jobs"]], sys.stdout)
+    except OSError as problem:
+        sys.exit(str(problem))
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ _oracle_note() {
     {
         builtin printf '%s\0' "$PWD" "${@:1:2}" "$(($# - 2))" "${@:3}"
         builtin export -p
-    } >|"/.oracle/log/$EPOCHREALTIME-$BASHPID"
+    } >|"/.records/$EPOCHREALTIME-$BASHPID"
 }
 
 # NAME ARG...: take the place of a program without another record.

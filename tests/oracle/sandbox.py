@@ -26,27 +26,22 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 MOUNT = "/checkout"
 """Where the copy of a job's folder is, as the launcher sees it."""
 ENVIRONMENT = {"PATH": "/.oracle/none", "HOME": "/home/user", "USER": "user", "TMPDIR": "/tmp", "LANG": "C.UTF-8"}
 """What every launcher finds exported."""
+MAX_COPIED = 64 << 10
+"""Larger files are one empty line in the copy (bytes)."""
 TOOLS = (
-    "basename", "cat", "cut", "dirname", "expr", "grep", "head", "ls", "mkdir", "readlink", "realpath", "sed", "seq",
+    "basename", "cat", "cut", "dirname", "expr", "grep", "head", "mkdir", "readlink", "realpath", "sed", "seq",
     "sort", "tail", "tee", "touch", "tr", "uniq", "wc",
 )  # fmt: skip
 """Programs that really run (and are recorded too): what they print follows from their arguments and files."""
 
-_INTERPRETERS = ("bash", "sh", "env", "python", "python3", "perl", "program")
-_FOLDERS = (
-    "bin", "dev/shm", "home/user", "proc", "tmp", "usr/bin", "var/log",
-    ".oracle/log", ".oracle/none", ".oracle/output", ".oracle/tools",
-)  # fmt: skip
 _LOCALES = (Path("/usr/lib/locale/C.utf8"), Path("/usr/lib/locale/C.UTF-8"))
-_SKIPPED = frozenset([".git", "__pycache__", "node_modules"])
-MAX_COPIED = 64 << 10
-_MAX_ERRORS = 64 << 10
 _OWN = re.compile(r"BASH_ENV|BASH_FUNC_.*|_|_oracle_\w+|SHLVL|PWD|OLDPWD")
 _DECLARED = re.compile(r'(?:declare -(\w+)|export) (\w+)(?:=("(?:[^"\\]|\\.)*"|\$\'(?:[^\'\\]|\\.)*\'|\(.*\)))?', re.S)
 _ANSI = re.compile(rb"\\([0-7]{1,3}|.)", re.S)
@@ -109,7 +104,9 @@ def available() -> str:
     except SandboxError as problem:
         return f"namespaces are not allowed here: {problem}"
     started = [record.argv for record in outcome.records]
-    return "" if started == [("probe", "/dev/fd/63")] else f"the sandbox does not work here: {outcome.errors or started}"
+    return (
+        "" if started == [("probe", "/dev/fd/63")] else f"the sandbox does not work here: {outcome.errors or started}"
+    )
 
 
 class SandboxError(Exception):
@@ -138,56 +135,54 @@ class Sandbox:
 
     def _run_batch(self, jobs: Sequence[Job]) -> list[Outcome]:
         with tempfile.TemporaryDirectory(prefix="oracle-") as name:
-            folder = Path(name)
-            roots = [folder / str(number) for number in range(len(jobs))]
-            planned = [self._plan(job, root) for job, root in zip(jobs, roots, strict=True)]
-            ends = _run_inside(folder, planned)
-            return [_outcome(job, root, end) for job, root, end in zip(jobs, roots, ends, strict=True)]
+            plan = {
+                "outside": os.readlink("/proc/self/ns/pid"),
+                "base": str(self._base),
+                "room": str(Path(name, "room")),
+                "jobs": [self._plan(job) for job in jobs],
+            }
+            Path(name, "room").mkdir()
+            Path(name, "plan.json").write_text(json.dumps(plan))
+            ends = _run_inside(Path(name, "plan.json"))
+        return [_outcome(job, end) for job, end in zip(jobs, ends, strict=True)]
 
-    def _plan(self, job: Job, root: Path) -> dict[str, object]:
-        shutil.copytree(self._base, root, copy_function=os.link, symlinks=True)
-        _fill_root(root, job)
+    def _plan(self, job: Job) -> dict[str, object]:
         return {
-            "root": str(root),
-            "cwd": os.path.join(MOUNT, job.start),
             "argv": ["/.oracle/bash", job.script, *job.arguments],
             "environment": {**ENVIRONMENT, **job.environment, "BASH_ENV": "/.oracle/prelude"},
-            "errors": f"{root}.errors",
+            "start": job.start,
+            "folder": str(job.folder or ""),
+            "texts": dict(job.texts),
+            "programs": sorted(job.programs),
+            "folders": sorted(job.folders),
             "seconds": self.seconds,
             "records": self.records,
         }
 
 
-def _run_inside(folder: Path, planned: Sequence[Mapping[str, object]]) -> list[tuple[int, bool]]:
-    plan = folder / "plan.json"
-    plan.write_text(json.dumps({"outside": os.readlink("/proc/self/ns/pid"), "jobs": planned}))
+def _run_inside(plan: Path) -> list[dict[str, Any]]:
     unshare = ["unshare", "--map-root-user", "--mount", "--net", "--pid", "--fork", "--kill-child"]
     command = [*unshare, sys.executable, "-I", "-X", "utf8", str(HERE / "inside.py"), str(plan)]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if done.returncode:
         raise SandboxError(done.stderr.strip().rpartition("\n")[2] or f"unshare ended with {done.returncode}")
-    return [(int(status), bool(timed_out)) for status, timed_out in json.loads(done.stdout)]
+    ends: list[dict[str, Any]] = json.loads(done.stdout)
+    return ends
 
 
-# ---- the throw-away root
+# ---- what all roots share
 
 
 def _fill_base(base: Path, outputs: Mapping[str, str]) -> None:
-    """What all roots share; they hold hard links to it."""
-    for name in _FOLDERS:
-        (base / name).mkdir(parents=True, exist_ok=True)
+    """What all roots share: it is mounted into each of them."""
+    for name in (".oracle/none", ".oracle/output", ".oracle/tools"):
+        (base / name).mkdir(parents=True)
     _install(base, "bash", ".oracle/bash")
     for tool in TOOLS:
         if shutil.which(tool):
             _install(base, tool, f".oracle/tools/{tool}")
     shutil.copy(HERE / "prelude.bash", base / ".oracle/prelude")
     shutil.copy(HERE / "shebang.bash", base / ".oracle/shebang")
-    for name in _INTERPRETERS:
-        for folder in ("bin", "usr/bin"):
-            _write_program(base / folder / name, "#!/.oracle/bash /.oracle/shebang\n")
-    for link, target in (("fd", "/proc/self/fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2")):
-        (base / "dev" / link).symlink_to(target)
-    (base / "dev/null").touch()
     for locale in _LOCALES:
         if locale.is_dir():
             shutil.copytree(locale, base / str(locale).lstrip("/"), dirs_exist_ok=True)
@@ -207,64 +202,19 @@ def _install(base: Path, program: str, target: str) -> None:
             shutil.copy(library, there)
 
 
-def _fill_root(root: Path, job: Job) -> None:
-    checkout = root / MOUNT.lstrip("/")
-    checkout.mkdir()
-    if job.folder is not None:
-        _copy_folder(job.folder, checkout)
-    for name, text in job.texts.items():
-        target = checkout / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(text.encode("utf-8", "surrogateescape"))
-        if text.startswith("#!"):
-            target.chmod(0o755)
-    for path in job.folders:
-        _inside(root, path).mkdir(parents=True, exist_ok=True)
-    for path in job.programs:
-        target = _inside(root, path)
-        if not os.path.lexists(target) and not any(each.is_file() for each in target.parents):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            _write_program(target, "#!/usr/bin/program\n")
-
-
-def _inside(root: Path, path: str) -> Path:
-    return root / os.path.normpath(path).lstrip("/")
-
-
-def _copy_folder(folder: Path, target: Path) -> None:
-    for name, subfolders, files in os.walk(folder):
-        subfolders[:] = [each for each in subfolders if each not in _SKIPPED]
-        there = target / os.path.relpath(name, folder)
-        there.mkdir(parents=True, exist_ok=True)
-        for each in files:
-            source = Path(name, each)
-            if source.is_symlink():
-                (there / each).symlink_to(os.readlink(source))
-            elif source.stat().st_size <= MAX_COPIED:
-                shutil.copy(source, there / each)
-            else:
-                (there / each).write_text("\n")
-
-
-def _write_program(path: Path, text: str) -> None:
-    path.write_text(text)
-    path.chmod(0o755)
-
-
 # ---- records
 
 
-def _outcome(job: Job, root: Path, end: tuple[int, bool]) -> Outcome:
+def _outcome(job: Job, end: Mapping[str, Any]) -> Outcome:
     given = {**ENVIRONMENT, **job.environment}
-    files = sorted((root / ".oracle/log").iterdir(), key=lambda path: re.sub(r"[.,]", "", path.name))
-    records = [_record(path.read_bytes(), given) for path in files]
-    errors = Path(f"{root}.errors").read_bytes()[-_MAX_ERRORS:].decode("utf-8", "surrogateescape")
-    return Outcome(tuple(each for each in records if each is not None), end[0], end[1], errors)
+    records = [_record(text, given) for text in end["records"]]
+    found = tuple(each for each in records if each is not None)
+    return Outcome(found, int(end["status"]), bool(end["timed_out"]), str(end["errors"]))
 
 
-def _record(data: bytes, given: Mapping[str, str]) -> Record | None:
+def _record(text: str, given: Mapping[str, str]) -> Record | None:
     """A record as the prelude writes it; None for one that was cut off."""
-    fields = data.decode("utf-8", "surrogateescape").split("\0")
+    fields = text.split("\0")
     if len(fields) < 5 or len(fields) != 5 + int(fields[3]):
         return None
     cwd, place, kind, _, *argv, declarations = fields

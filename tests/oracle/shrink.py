@@ -26,31 +26,44 @@ def differences(sandbox: Sandbox, scripts: Sequence[Script]) -> list[tuple[Diffe
     ]
 
 
-def shrink(sandbox: Sandbox, script: Script, *, rounds: int = 40) -> Script:
+def shrink(sandbox: Sandbox, script: Script, *, rounds: int = 20) -> Script:
     """A launcher of fewer lines on which both still disagree; one that bash rejects does not count."""
-    size = max(len(script.lines) // 2, 1)
+    ((difference, _),) = differences(sandbox, [script])
+    about = _kind(difference)
+    size = max(len(script.lines) // 3, 1)
     for _ in range(rounds):
-        smaller = _without(script, size)
-        found = next(
-            (
-                candidate
-                for candidate, (difference, outcome) in zip(smaller, differences(sandbox, smaller), strict=True)
-                if difference is not None and "syntax error" not in outcome.errors
-            ),
-            None,
-        )
-        if found is not None:
-            script = found
-        elif size > 1:
-            size //= 2
-        else:
+        places = range(0, len(script.lines), size)
+        candidates = [_without(script, {at}, size) for at in places]
+        droppable = {at for at, differs in zip(places, _differ(sandbox, candidates, about), strict=True) if differs}
+        halves = [set(sorted(droppable)[::step]) for step in (1, 2, 3)] + [
+            set(sorted(droppable)[1::2]),
+            {*list(droppable)[:1]},
+        ]
+        unions = [_without(script, chosen, size) for chosen in halves if chosen]
+        found = [union for union, differs in zip(unions, _differ(sandbox, unions, about), strict=True) if differs]
+        if found:
+            script = min(found, key=lambda each: len(each.lines))
+        elif size == 1:
             break
+        size = max(size // 2, 1)
     return script
 
 
-def _without(script: Script, size: int) -> list[Script]:
-    lines = script.lines
-    return [replace(script, lines=lines[:at] + lines[at + size :]) for at in range(0, len(lines), size)]
+def _kind(difference: Difference | None) -> str:
+    """The first word of what both differ on, so that one disagreement does not turn into another."""
+    return difference.about.split()[0] if difference is not None else ""
+
+
+def _differ(sandbox: Sandbox, scripts: Sequence[Script], about: str) -> list[bool]:
+    return [
+        difference is not None and _kind(difference) == about and "syntax error" not in outcome.errors
+        for difference, outcome in differences(sandbox, scripts)
+    ]
+
+
+def _without(script: Script, chosen: set[int], size: int) -> Script:
+    gone = {at + offset for at in chosen for offset in range(size)}
+    return replace(script, lines=tuple(line for number, line in enumerate(script.lines) if number not in gone))
 
 
 def report(sandbox: Sandbox, script: Script) -> str:

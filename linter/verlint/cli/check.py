@@ -2,24 +2,60 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import Any, TextIO
 
 from verlint.cli.main import FAILED, FOUND, OK, drop_output
 from verlint.files.kinds import Kind
 from verlint.files.loading import Loading, load, load_specs_of, load_text
 from verlint.finding import Finding, Verdict
+from verlint.record import dataclass, field, replace
 from verlint.report import FORMATS
 from verlint.result import Loaded, Report, Unreadable
 from verlint.settings import FAIL_ON, Settings, SettingsError, fail_on_level, read_settings, read_settings_file
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TextIO
+
 FORMAT_VARIABLE = "VERLINT_OUTPUT_FORMAT"
 DEFAULT_WIDTH = 100
+
+
+@dataclass
+class Arguments:
+    """The arguments of a call; what stands here holds when an option is not given. A call without options takes these
+    as they are, so that the most frequent call need not load and fill `argparse`."""
+
+    paths: list[str] = field(default_factory=list)
+    select: list[str] | None = None
+    extend_select: list[str] | None = None
+    ignore: list[str] | None = None
+    verl: str | None = None
+    strict: bool | None = None
+    ready: bool | None = None
+    exclude: list[str] | None = None
+    force_exclude: bool = False
+    stdin_filename: str = ""
+    scope: str = "all"
+    show_files: bool | None = None
+    require_files: bool = False
+    output_format: list[str] | None = None
+    color: str = "auto"
+    fail_on: str | None = None
+    exit_zero: bool = False
+    fix: bool = False
+    unsafe_fixes: bool = False
+    diff: bool = False
+    config: str | None = None
+    isolated: bool = False
+
+
+def plain_call(words: Sequence[str]) -> Arguments | None:
+    """The arguments of a call that has no option, else None: then `argparse` reads them."""
+    return None if any(word.startswith("-") for word in words) else Arguments(list(words))
 
 
 class UsageError(Exception):
@@ -101,7 +137,7 @@ def add_parser(subparsers: Any) -> None:
     settings.add_argument("--isolated", action="store_true", help="use no settings file")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: Arguments) -> int:
     """Carry out `verlint check`; returns the exit code."""
     try:
         settings = read_call(arguments)
@@ -125,7 +161,7 @@ def run(arguments: argparse.Namespace) -> int:
     return exit_code(report, settings, exit_zero=arguments.exit_zero)
 
 
-def report_on(arguments: argparse.Namespace, loading: Loading, settings: Settings) -> Report:
+def report_on(arguments: Arguments, loading: Loading, settings: Settings) -> Report:
     """The report of a call, after its fixes if it asks for them."""
     touched = arguments.scope == "touched"
     if not arguments.fix:
@@ -143,7 +179,7 @@ def report_on(arguments: argparse.Namespace, loading: Loading, settings: Setting
     return report
 
 
-def show_diff(arguments: argparse.Namespace, loading: Loading, settings: Settings) -> int:
+def show_diff(arguments: Arguments, loading: Loading, settings: Settings) -> int:
     """Print the diff of the fixes; 1 when there is one, as nothing was changed."""
     from verlint.cli.fixing import diff_text
 
@@ -192,20 +228,20 @@ def exit_code(report: Report, settings: Settings, *, exit_zero: bool = False) ->
 # Settings and files --------------------------------------------------------------------------------------------------
 
 
-def read_call(arguments: argparse.Namespace) -> Settings:
+def read_call(arguments: Arguments) -> Settings:
     """The settings file that holds for the paths, with what the call says on top."""
     settings = _settings_file(arguments)
     changes: dict[str, Any] = {}
     if arguments.select is not None:
         changes["select"] = _names(arguments.select)
         changes["extend_select"] = ()
-    for field in ("extend_select", "ignore", "exclude"):
-        if (given := getattr(arguments, field)) is not None:
-            before = changes.get(field, getattr(settings, field))
-            changes[field] = (*before, *(given if field == "exclude" else _names(given)))
-    for field in ("verl", "strict", "ready", "show_files"):
-        if (given := getattr(arguments, field)) is not None:
-            changes[field] = given
+    for name in ("extend_select", "ignore", "exclude"):
+        if (given := getattr(arguments, name)) is not None:
+            before = changes.get(name, getattr(settings, name))
+            changes[name] = (*before, *(given if name == "exclude" else _names(given)))
+    for name in ("verl", "strict", "ready", "show_files"):
+        if (given := getattr(arguments, name)) is not None:
+            changes[name] = given
     if arguments.fail_on is not None:
         changes["fail_on"] = fail_on_level(arguments.fail_on)
     if formats := arguments.output_format or os.environ.get(FORMAT_VARIABLE, "").split():
@@ -215,7 +251,7 @@ def read_call(arguments: argparse.Namespace) -> Settings:
     return settings
 
 
-def _settings_file(arguments: argparse.Namespace) -> Settings:
+def _settings_file(arguments: Arguments) -> Settings:
     if arguments.isolated:
         if arguments.config:
             raise UsageError("--config and --isolated exclude each other")
@@ -225,7 +261,7 @@ def _settings_file(arguments: argparse.Namespace) -> Settings:
     return read_settings(_start(arguments))
 
 
-def _start(arguments: argparse.Namespace) -> Path:
+def _start(arguments: Arguments) -> Path:
     """The folder that holds all that is checked: from there upwards the settings are looked for."""
     here = Path.cwd()
     names = [name if name != "-" else arguments.stdin_filename or "." for name in arguments.paths] or ["."]
@@ -244,13 +280,13 @@ def _names(given: Sequence[str]) -> tuple[str, ...]:
 def _check_rule_names(settings: Settings) -> None:
     """A selection of an unknown rule is an error, as it would check less than was asked; an unknown ignored one is a
     warning, so that a settings file can speak of rules that an older verlint lacks."""
-    from verlint.rule import UnknownRule, match_rules
+    from verlint.header import UnknownRule, match_headers
 
     def problems(names: Sequence[str]) -> list[str]:
         out: list[str] = []
         for name in names:
             try:
-                match_rules(name)
+                match_headers(name)
             except UnknownRule as unknown:
                 out.append(str(unknown))
         return out
@@ -264,7 +300,7 @@ def _check_rule_names(settings: Settings) -> None:
         print(f"warning: {where}{problem}", file=sys.stderr)
 
 
-def load_files(arguments: argparse.Namespace, settings: Settings) -> Loading:
+def load_files(arguments: Arguments, settings: Settings) -> Loading:
     """The files of a call."""
     if arguments.fix and "-" in arguments.paths:
         raise UsageError("--fix changes files: standard input has none (--diff shows the changes)")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.pieces import flat, identity
 from verlint.languages.bash.wrappers import program_name, unwrap
+from verlint.record import dataclass
 from verlint.value import Literal, Text
 
 

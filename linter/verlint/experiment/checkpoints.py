@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TypeAlias
 
 from verlint.experiment.launch import Launch
 from verlint.experiment.paths import Components, absolute, components, is_below, last_component, written_at
@@ -20,12 +18,18 @@ from verlint.languages.bash.command import Command
 from verlint.languages.bash.pieces import MARK, flat
 from verlint.languages.bash.replay import Path
 from verlint.languages.bash.wrappers import program_name, unwrap
+from verlint.lazy import pattern
+from verlint.record import dataclass, field
 from verlint.source import Source, Span
 from verlint.value import Literal, Text
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
 ROLES = ("actor", "critic")
 
-_STEP = re.compile(
+_STEP = pattern(
     r"(?P<folder>[^,\s=]+)/global_step_(?P<step>[^/,\s]+)(?:/(?P<role>actor|critic)(?=$|[/,\s\"']))?(?P<rest>[^,\s]*)"
 )
 _COPIES = frozenset(["cp", "mv", "rsync", "ln"])
@@ -41,11 +45,11 @@ _HARMLESS = _QUIET | frozenset(
 )  # fmt: skip
 """Programs that make no checkpoints, whatever paths they are given."""
 
-_OUTPUT = re.compile(r"--?(?:o|out|output|target|save|dest|log|result|hf_upload)(?:[-_]\w+)*$")
-_RANK = re.compile(r"rank|node.?id|procid", re.IGNORECASE)
+_OUTPUT = pattern(r"--?(?:o|out|output|target|save|dest|log|result|hf_upload)(?:[-_]\w+)*$")
+_RANK = pattern(r"rank|node.?id|procid", re.IGNORECASE)
 """Conditions that choose one of several processes: on that one they hold."""
 
-_RESUME = re.compile(r"--?resume\w*(?:[-_]\w+)*$")
+_RESUME = pattern(r"--?resume\w*(?:[-_]\w+)*$")
 _WITHOUT_CRITIC = frozenset(["grpo", "rloo", "remax", "reinforce_plus_plus", "reinforce_plus_plus_baseline", "opo"])
 """Advantage estimators that need no critic. Source: VeRL 0.2 to 0.9.1, `verl/trainer/ppo/ray_trainer.py`."""
 

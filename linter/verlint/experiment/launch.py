@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.wrappers import program_name, unwrap
 from verlint.languages.hydra.override import Form, Override, is_override_like, parse_override
+from verlint.lazy import pattern
+from verlint.record import dataclass, field
 from verlint.source import Span
 from verlint.value import Data, Hop, State, Text, Value
 
-_PYTHON = re.compile(r"(?:python|pypy)(?:\d+(?:\.\d+)*)?w?")
+_PYTHON = pattern(r"(?:python|pypy)(?:\d+(?:\.\d+)*)?w?")
 _PYTHON_WITH_VALUE = frozenset(["-X", "-W", "-Q"])
 
 LAUNCHERS: Mapping[str, frozenset[str]] = {
@@ -69,7 +69,7 @@ _VERBS = {
 }
 _NEEDS_PYTHON = frozenset(["uv", "conda", "mamba", "poetry", "pixi"])
 
-ENTRY_MODULE = re.compile(
+ENTRY_MODULE = pattern(
     r"verl\.(?:trainer\.(?:main_\w+|fsdp_sft_trainer|sft_trainer\w*|main)|experimental(?:\.\w+)*\.(?:main_\w+|\w+_main|main)|model_merger\b.*)"
     r"|recipe(?:\.\w+)*\.(?:main_\w+|\w+_main|main|\w+_trainer\w*|\w*sft\w*)"
     r"|verl\.trainer\.\w+|verl_\w+(?:\.\w+)*\.main_\w+"
@@ -77,7 +77,7 @@ ENTRY_MODULE = re.compile(
 """Modules that start training, evaluation or generation. Sources: VeRL 0.1 to 0.9.1 `verl/trainer`, `recipe/`,
 EasyR1."""
 
-ENTRY_FILE = re.compile(
+ENTRY_FILE = pattern(
     r"(?:^|/)(?:main_\w*(?:ppo|eval|generation|sft|dapo|spin|prime|sppo|gkd|opo|rl)\w*|\w*sft_trainer\w*|fully_async_main|main_ppo)\.py$"
 )
 

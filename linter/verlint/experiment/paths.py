@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Hashable
-from typing import TypeAlias
 
 from verlint.languages.bash.pieces import flat
 from verlint.languages.bash.state import normalise
 from verlint.source import Span
 from verlint.value import Hole, Literal, Text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 Components: TypeAlias = tuple[tuple[Hashable, ...], ...]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
 from verlint.experiment.project import Project, Variant
 from verlint.languages.bash.command import Assignment
+from verlint.record import dataclass, field
 from verlint.source import Source, Span
 from verlint.value import Hole
 
@@ -40,8 +40,8 @@ def within(inner: Span, outer: Span) -> bool:
 
 def replaceable(assignment: Assignment, assignments: Sequence[Assignment]) -> bool:
     """Whether the caller has a say in the variable: it is set only when unset, or an option or argument may set it."""
-    name = re.compile(rf"\b{re.escape(assignment.name)}\b")
-    if any(name.search(guard.text) for guard in assignment.around.guards):
+    guards = [guard.text for guard in assignment.around.guards if assignment.name in guard.text]
+    if any(re.search(rf"\b{re.escape(assignment.name)}\b", text) for text in guards):
         return True
     for other in assignments:
         if other.name == assignment.name and other.value is not None and other.value.parts:

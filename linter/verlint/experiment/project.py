@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -12,9 +11,6 @@ from verlint.experiment.branches import branch_change
 from verlint.experiment.inference import home_of, infer, stage_in
 from verlint.experiment.launch import Launch, Program, as_launch
 from verlint.experiment.script import Script, start_folder
-from verlint.experiment.spec import Spec, SpecFile, SpecStage
-from verlint.experiment.spec_calls import call_arguments, commands_of, launcher_place
-from verlint.experiment.spec_reader import read_spec
 from verlint.experiment.stage import Called, Experiment, Stage, called_file, identify, options_of, settled
 from verlint.families import FAMILIES
 from verlint.files.comments import Directive, directives
@@ -27,11 +23,15 @@ from verlint.languages.bash.replay import Resolution
 from verlint.languages.bash.state import Event
 from verlint.languages.bash.syntax import Program as Syntax
 from verlint.languages.hydra.override import Form, Override
-from verlint.languages.markdown import shell_fences
+from verlint.record import dataclass, replace
 from verlint.settings import Settings
 from verlint.source import Source, Span
 from verlint.value import Literal, Text, Value
 from verlint.verl.defaults import defaults_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from verlint.experiment.spec import Spec, SpecFile, SpecStage
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +77,8 @@ class Project:
             if file.kind is Kind.LAUNCHER:
                 found.append(self._launcher(file.source, path))
             elif file.kind is Kind.MARKDOWN:
+                from verlint.languages.markdown import shell_fences
+
                 texts = tuple(fence.source for fence in shell_fences(file.source))
                 if texts:
                     found.append(self._script(file.source, path, texts, document=True))
@@ -93,7 +95,12 @@ class Project:
     @cached_property
     def specs(self) -> list[SpecFile]:
         """The specs, by path."""
-        return [read_spec(file.source) for file in self.files if file.kind is Kind.SPEC]
+        files = [file for file in self.files if file.kind is Kind.SPEC]
+        if not files:
+            return []
+        from verlint.experiment.spec_reader import read_spec
+
+        return [read_spec(file.source) for file in files]
 
     # ---- commands
 
@@ -181,6 +188,19 @@ class Project:
             for variant in variants
             if (launch := self.launch(variant.command)) is not None
         ]
+
+    @cached_property
+    def spec_launches(self) -> list[Launch]:
+        """The launches of specs."""
+        if not self.specs:
+            return []
+        stages = [stage for experiment in self.experiments if experiment.is_spec for stage in experiment.stages]
+        return [launch for stage in stages for launch in stage.launches]
+
+    @cached_property
+    def families(self) -> frozenset[str]:
+        """The families of all launches, "" among them for a launch of none."""
+        return frozenset(launch.family for launch in (*(each for each, _ in self.launches), *self.spec_launches))
 
     # ---- experiments
 
@@ -284,6 +304,8 @@ class Project:
 
     def _called_launches(self, file: SpecFile, spec: Spec, stage: SpecStage) -> list[Launch]:
         """What the launcher of a stage starts when it is called as the stage says."""
+        from verlint.experiment.spec_calls import call_arguments, commands_of, launcher_place
+
         path = next((self.tree.relative(each.path) for each in self.files if each.source is file.source), None)
         place = None if path is None else launcher_place(file, path, spec, stage, self.tree)
         arguments = None if place is None else call_arguments(stage, place.source)

@@ -5,16 +5,17 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 
 from verlint.files.comments import Directive
 from verlint.files.tree import Tree
 from verlint.languages.bash.replay import Entry, Resolution, explore
 from verlint.languages.bash.syntax import Program
+from verlint.lazy import pattern
+from verlint.record import dataclass, field
 from verlint.source import Source
 
-_RELATIVE = re.compile(
+_RELATIVE = pattern(
     r"(?:\b(?:bash|sh|source|python3?)|(?:^|[\s;&|])\.)[ \t]+(?:-\w+[ \t]+)*"
     r"[\"']?((?:\./)?[\w-][\w./-]*\.(?:sh|bash|py))\b",
     re.M,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal as OneOf
 from typing import TypeAlias
 
 from verlint.experiment.spec_schema import STEP_RANGE
 from verlint.languages.yaml import YamlFile
+from verlint.record import dataclass, field
 from verlint.source import Source, Span
 from verlint.value import Hop, State, Text, Value
 

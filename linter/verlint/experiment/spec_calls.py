@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass
 
 from verlint.experiment.spec import Spec, SpecFile, SpecStage
 from verlint.files.tree import Tree
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.replay import Entry, explore
 from verlint.languages.bash.syntax import Program
+from verlint.record import dataclass
 from verlint.source import Source
 from verlint.value import Literal, Text, Value
 

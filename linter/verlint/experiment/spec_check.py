@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from collections.abc import Sequence as Names
-from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from verlint.experiment.spec import ProblemKind, SpecProblem, step_range
@@ -26,12 +25,14 @@ from verlint.experiment.spec_schema import (
 )
 from verlint.experiment.spec_values import Resolver, Scope, entries_of
 from verlint.languages.yaml import Mapping, Node, Scalar, Sequence
+from verlint.lazy import pattern
+from verlint.record import dataclass, replace
 from verlint.source import Span
 from verlint.value import State, Value
 
-_VARIABLE_LIKE = re.compile(r"[A-Z][A-Z0-9_]*")
+_VARIABLE_LIKE = pattern(r"[A-Z][A-Z0-9_]*")
 # Keys that may be repeated where secrets are near: names of variables and the format's own.
-_SAFE_KEY = re.compile(r"[A-Z][A-Z0-9_]*|optional|used_by|use")
+_SAFE_KEY = pattern(r"[A-Z][A-Z0-9_]*|optional|used_by|use")
 _YES_NO = {"yes": "true", "on": "true", "y": "true", "no": "false", "off": "false", "n": "false"}
 _LONGEST_ECHO = 60
 _NO_SECRETS = "a spec names credentials and never holds their values"

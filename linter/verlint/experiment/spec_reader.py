@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from verlint.experiment.spec import (
@@ -26,6 +25,7 @@ from verlint.experiment.spec_references import is_open
 from verlint.experiment.spec_schema import SCHEMA
 from verlint.experiment.spec_values import Resolver, Scope, entries_of
 from verlint.languages.yaml import Mapping, Node, Scalar, Sequence, YamlFile, embedded, parse_yaml
+from verlint.record import dataclass, replace
 from verlint.source import Source, Span
 from verlint.value import State, Value
 

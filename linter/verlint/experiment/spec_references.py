@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from verlint.lazy import pattern
+from verlint.record import dataclass
 
 PartKind: TypeAlias = Literal["text", "path", "env", "placeholder", "resolver", "open"]
 
-_START = re.compile(r"\\?\$\{|<[A-Z][A-Z0-9_-]*>")
-_WHOLE_PLACEHOLDER = re.compile(r"\s*<([^<>\n]+)>\s*")
-_OPEN = re.compile(r"\s*(?:\$\{[^{}]+\}|<[^<>]+>)\s*")
-_PATH = re.compile(r"[A-Za-z_][\w-]*(?:\.[\w-]+)*", re.ASCII)
-_ENVIRONMENT = re.compile(r"oc\.env:\s*([A-Za-z_]\w*)\s*(?:,(.*))?", re.ASCII | re.DOTALL)
-_SHELL_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_START = pattern(r"\\?\$\{|<[A-Z][A-Z0-9_-]*>")
+_WHOLE_PLACEHOLDER = pattern(r"\s*<([^<>\n]+)>\s*")
+_OPEN = pattern(r"\s*(?:\$\{[^{}]+\}|<[^<>]+>)\s*")
+_PATH = pattern(r"[A-Za-z_][\w-]*(?:\.[\w-]+)*", re.ASCII)
+_ENVIRONMENT = pattern(r"oc\.env:\s*([A-Za-z_]\w*)\s*(?:,(.*))?", re.ASCII | re.DOTALL)
+_SHELL_NAME = pattern(r"[A-Za-z_]\w*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)

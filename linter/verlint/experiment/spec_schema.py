@@ -7,8 +7,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, TypeAlias
+
+from verlint.record import dataclass, field
 
 SCHEMA = "verlint/exp-v1"
 

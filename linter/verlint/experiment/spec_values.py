@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from verlint.experiment.spec import ProblemKind, SpecProblem
 from verlint.experiment.spec_references import Part, parts_of
 from verlint.languages.yaml import Entry, Mapping, Node, Scalar, Sequence, embedded
+from verlint.record import dataclass, replace
 from verlint.source import Span
 from verlint.value import Data, Hole, Hop, Literal, State, Text, Value
 from verlint.value import Part as TextPart

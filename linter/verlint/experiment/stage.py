@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from verlint.experiment.inference import infer
 from verlint.experiment.launch import Launch
 from verlint.experiment.script import Script
-from verlint.experiment.spec import SpecFile, SpecStage
 from verlint.families import FAMILIES, family_of_folder, stages_of_launcher
 from verlint.families.model import Family, StageKind
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.state import Event
 from verlint.languages.bash.wrappers import program_name, unwrap
+from verlint.lazy import pattern
+from verlint.record import dataclass, field, replace
 from verlint.source import Source, Span
 from verlint.value import Text, Value
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from verlint.experiment.spec import SpecFile, SpecStage
+
 _SHELLS = frozenset(["bash", "sh", "dash", "zsh", "source", "."])
-_PYTHON = re.compile(r"(?:python|pypy)(?:\d+(?:\.\d+)*)?")
+_PYTHON = pattern(r"(?:python|pypy)(?:\d+(?:\.\d+)*)?")
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,9 +24,17 @@ def stages_of_launcher(path: str) -> tuple[tuple[Family, StageKind], ...]:
         found += [
             (family, stage)
             for stage in family.stages.values()
-            if any(re.search(rf"(?:^|/){pattern}$", path) for pattern in stage.launchers)
+            if any(_begin(each) in path and re.search(rf"(?:^|/){each}$", path) for each in stage.launchers)
         ]
     return tuple(found)
+
+
+def _begin(expression: str) -> str:
+    """Characters that each match of an expression holds: a quick test, as most paths match none of them."""
+    end = next((at for at, letter in enumerate(expression) if not (letter.isalnum() or letter in "_-/")), None)
+    if end is None or "|" in expression.partition("(")[0]:
+        return "" if end is not None else expression
+    return expression[: max(end - 1, 0)] if expression[end] in "?*{" else expression[:end]
 
 
 def family_of_folder(path: str) -> Family | None:

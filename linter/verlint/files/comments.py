@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from verlint.files.kinds import Kind
+from verlint.lazy import pattern
+from verlint.record import dataclass
 from verlint.source import Source, Span
 
 MARK = "verlint:"
@@ -45,7 +46,7 @@ class Directive:
     file_wide: bool
 
 
-_DIRECTIVE = re.compile(r"([A-Za-z][\w-]*)=(\S+)[ \t]*")
+_DIRECTIVE = pattern(r"([A-Za-z][\w-]*)=(\S+)[ \t]*")
 
 
 def directives(source: Source, kind: Kind = Kind.LAUNCHER) -> list[Directive]:
@@ -92,8 +93,8 @@ class _Raw:
     scope_end: int
 
 
-_BODY = re.compile(r"(?:#|<!--)[ \t]*verlint:[ \t]*")
-_CODE_LINE = re.compile(r"^[ \t]*(?!<!--)[^\s#]", re.MULTILINE)
+_BODY = pattern(r"(?:#|<!--)[ \t]*verlint:[ \t]*")
+_CODE_LINE = pattern(r"^[ \t]*(?!<!--)[^\s#]", re.MULTILINE)
 
 
 def _comment(source: Source, raw: _Raw) -> Comment | None:
@@ -116,7 +117,7 @@ def _comment(source: Source, raw: _Raw) -> Comment | None:
 
 # Shell ---------------------------------------------------------------------------------------------------------------
 
-_SHELL = re.compile(
+_SHELL = pattern(
     r"""
       (?P<escape>\\(?:\r\n|.|\Z))
     | (?P<quoted>\$?'(?:(?<=\$')(?:\\.|[^'\\])*|[^']*)(?:'|\Z) | "(?:\\.|[^"\\])*(?:"|\Z))
@@ -131,7 +132,7 @@ _SHELL = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_JOINS = re.compile(r"(?:\|\|?|&&)[ \t\r]*\Z")
+_JOINS = pattern(r"(?:\|\|?|&&)[ \t\r]*\Z")
 
 
 @dataclass(slots=True)
@@ -212,11 +213,11 @@ def _next_code(text: str, at: int, end: int, skips: dict[int, int]) -> int:
 
 # YAML ----------------------------------------------------------------------------------------------------------------
 
-_YAML = re.compile(
+_YAML = pattern(
     r"""(?P<quoted>(?<![^\s,\[{:])(?:'(?:[^'\n]|'')*'|"(?:\\.|[^"\\\n])*")) | (?P<comment>(?<!\S)\#[^\n]*)""",
     re.VERBOSE,
 )
-_BLOCK = re.compile(r"(?:^|[:\-?]|\s)[ \t]*[|>][+-]?\d?[+-]?[ \t]*(?:\#.*)?$")
+_BLOCK = pattern(r"(?:^|[:\-?]|\s)[ \t]*[|>][+-]?\d?[+-]?[ \t]*(?:\#.*)?$")
 
 
 def _yaml(text: str, start: int, end: int) -> Iterator[_Raw]:
@@ -295,8 +296,8 @@ def _indent(line: str) -> int:
 
 # Markdown ------------------------------------------------------------------------------------------------------------
 
-_FENCE = re.compile(r"^[ \t>]*(?P<fence>`{3,}|~{3,})[ \t]*(?P<language>[\w+-]*)[^\n]*$", re.MULTILINE)
-_HTML = re.compile(r"<!--[ \t]*verlint:.*?-->", re.DOTALL)
+_FENCE = pattern(r"^[ \t>]*(?P<fence>`{3,}|~{3,})[ \t]*(?P<language>[\w+-]*)[^\n]*$", re.MULTILINE)
+_HTML = pattern(r"<!--[ \t]*verlint:.*?-->", re.DOTALL)
 _FENCE_KINDS = {
     **dict.fromkeys(("bash", "sh", "shell", "console", "zsh"), Kind.LAUNCHER),
     **dict.fromkeys(("yaml", "yml"), Kind.YAML),

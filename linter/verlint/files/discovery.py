@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from verlint.files.reader import Unreadable, shown_path
+from verlint.record import dataclass, field
 from verlint.settings import Settings
 
 NEVER = frozenset({".git", ".hg", ".svn", "node_modules", ".venv", "__pycache__"})

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import PurePath
+
+from verlint.lazy import pattern
+from verlint.record import dataclass
 
 
 class Kind(Enum):
@@ -83,15 +85,15 @@ MARKS = (
 )
 """Sources: the launchers of VeRL and of the LMOps families (README files and `scripts/`)."""
 
-_STARTS = re.compile(r"\b(?:subprocess|os\.system|argparse|ArgumentParser|hydra\.compose|compose\(|sky\.Task)\b")
-_SPEC_KEY = re.compile(r"^schema[ \t]*:[ \t]*[\"']?verlint/", re.MULTILINE)
-_SHEBANG = re.compile(r"#![ \t]*\S*?(?:/env[ \t]+(?:-S[ \t]+)?)?(?:bash|sh|dash|ksh|zsh)\b")
-_YAML_USE = re.compile(
+_STARTS = pattern(r"\b(?:subprocess|os\.system|argparse|ArgumentParser|hydra\.compose|compose\(|sky\.Task)\b")
+_SPEC_KEY = pattern(r"^schema[ \t]*:[ \t]*[\"']?verlint/", re.MULTILINE)
+_SHEBANG = pattern(r"#![ \t]*\S*?(?:/env[ \t]+(?:-S[ \t]+)?)?(?:bash|sh|dash|ksh|zsh)\b")
+_YAML_USE = pattern(
     r"^apiVersion[ \t]*:[ \t]*[\"']?(?:ray\.io|trainer\.kubeflow\.org)/|^(?:runtime_env|working_dir|env_vars)[ \t]*:",
     re.MULTILINE,
 )
-_PACKAGE = re.compile(r"(?:^|/)verl/(?:trainer|workers|utils|models|single_controller|tools|interactions|third_party)/")
-_SCRIPT = re.compile(
+_PACKAGE = pattern(r"(?:^|/)verl/(?:trainer|workers|utils|models|single_controller|tools|interactions|third_party)/")
+_SCRIPT = pattern(
     r"(?:(?:\b(?:bash|sh|source|exec)|(?:^|[;&|({\s])\.)[ \t]+|\./)[\"']?([\w./${}-]+\.(?:sh|bash|sbatch|slurm))"
 )
 

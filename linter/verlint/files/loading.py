@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from verlint.files.discovery import Candidate, discover
 from verlint.files.kinds import NO_MARK, SPEC_ENDS, Choice, Kind, calls_any, classify, guess, mark_of, may_matter
 from verlint.files.reader import UTF8_BOM, Unreadable, decode, read_bytes
+from verlint.record import dataclass, field, replace
 from verlint.settings import Settings
 from verlint.source import Source
 

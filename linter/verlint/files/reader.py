@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import stat
-from dataclasses import dataclass
 from pathlib import Path
 
+from verlint.record import dataclass
 from verlint.source import Source
 
 LIMIT = 5_000_000

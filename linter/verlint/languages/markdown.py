@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from verlint.lazy import pattern
+from verlint.record import dataclass
 from verlint.source import Piece, Source
 
 SHELL_LANGUAGES = frozenset(["bash", "sh", "shell", "zsh", "console", "shell-session", "shellsession"])
-_FENCE = re.compile(r"(?P<indent>[ \t>]*(?:[-*+][ \t]+|\d+[.)][ \t]+)?)(?P<marks>`{3,}|~{3,})[ \t]*(?P<info>[^`\n]*)$")
-_PROMPT = re.compile(r"[ \t]*(?:\$|#|>|\([\w.-]+\)[ \t]*\$)[ \t]+")
+_FENCE = pattern(r"(?P<indent>[ \t>]*(?:[-*+][ \t]+|\d+[.)][ \t]+)?)(?P<marks>`{3,}|~{3,})[ \t]*(?P<info>[^`\n]*)$")
+_PROMPT = pattern(r"[ \t]*(?:\$|#|>|\([\w.-]+\)[ \t]*\$)[ \t]+")
 _SESSIONS = frozenset(["console", "shell-session", "shellsession"])
 
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from verlint.languages.yaml_errors import YamlError, explain
 from verlint.languages.yaml_scalars import LINE_BREAK, pieces_of, printable, typed
+from verlint.lazy import pattern
+from verlint.record import dataclass, field, replace
 from verlint.source import Source, Span
 from verlint.value import Data
 from verlint.value import Scalar as Plain
@@ -194,8 +195,8 @@ class _Anchored:
 
 
 _MERGE_KEY = ("merge", "<<")
-_PROPERTY = re.compile(r"(?:!<[^>]*>|[&!][^\s,\[\]{}]*)")
-_BLANK = re.compile(r"(?:\s+(?:#[^\r\n]*)?)+")
+_PROPERTY = pattern(r"(?:!<[^>]*>|[&!][^\s,\[\]{}]*)")
+_BLANK = pattern(r"(?:\s+(?:#[^\r\n]*)?)+")
 
 
 class _Builder:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from verlint.record import dataclass
 from verlint.source import Source, Span
 
 

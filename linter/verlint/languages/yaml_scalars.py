@@ -8,23 +8,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from verlint.lazy import pattern
 from verlint.source import Piece
 from verlint.value import Scalar
 
 _NULL = frozenset({"", "~", "null", "Null", "NULL"})
 _BOOL = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
-_INT = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-_SPECIAL = re.compile(r"([-+]?)\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_INT = pattern(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
+_FLOAT = pattern(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_SPECIAL = pattern(r"([-+]?)\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+_SURROGATE = pattern("[\ud800-\udfff]")
 
 # Longer digit strings are no number that a run could use, and Python refuses to convert very long ones.
 _MOST_DIGITS = 400
 
 _CORE = "tag:yaml.org,2002:"
-LINE_BREAK = re.compile("\r\n|[\r\n\x85\u2028\u2029]")
-_HEADER = re.compile(r"[|>][^\r\n]*")
-_TOKEN = re.compile(
+LINE_BREAK = pattern("\r\n|[\r\n\x85\u2028\u2029]")
+_HEADER = pattern(r"[|>][^\r\n]*")
+_TOKEN = pattern(
     r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|\r\n[ \t]*|[\r\n\x85\u2028\u2029][ \t]*|.)"
     "|''"
     "|[ \t]*(?:(?:\r\n|[\r\n\x85\u2028\u2029])[ \t]*)+"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Final
+import sys
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Final
+
     from verlint.result import Report
 
 _MODULES: Final = {"full": "full", "concise": "concise", "json": "json_v1"}
@@ -22,5 +24,7 @@ def render(report: Report, format: str, *, color: bool = False, width: int = 100
     """
     if format not in _MODULES:
         raise ValueError(f"unknown output format {format!r}; known are {', '.join(FORMATS)}")
-    text = import_module(f"verlint.report.{_MODULES[format]}").render(report, color=color, width=max(width, 40))
+    module = f"verlint.report.{_MODULES[format]}"
+    __import__(module)
+    text = sys.modules[module].render(report, color=color, width=max(width, 40))
     return str(text)

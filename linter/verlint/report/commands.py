@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.replay import Path, Resolution
+from verlint.lazy import pattern
+from verlint.record import dataclass
 from verlint.report.display import cut, visible
 from verlint.secret import is_secret_name, mask, secret_values
 from verlint.source import Source
 from verlint.value import Hole, Hop, Literal, Text
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 JSON_VERSION = 1
-_BARE = re.compile(r"[\w@%+=:,./\[\]{}<>⟦⟧~$*-]+")
+_BARE = pattern(r"[\w@%+=:,./\[\]{}<>⟦⟧~$*-]+")
 
 
 def started(path: Path, *, builtins: bool = False) -> list[Command]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from unicodedata import category, east_asian_width
 
-_UNSAFE = re.compile(
+from verlint.lazy import pattern
+
+_UNSAFE = pattern(
     "[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069"
     "\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
 )

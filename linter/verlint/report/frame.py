@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from verlint.record import dataclass
 from verlint.report.ansi import Style
 from verlint.report.display import ELLIPSIS, columns, visible
 from verlint.secret import Masked

@@ -16,18 +16,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 
 from verlint.experiment.paths import absolute, in_tree, written_at
 from verlint.experiment.records import fields, records_of
-from verlint.experiment.spec import Spec, SpecDep, SpecStage
 from verlint.experiment.stage import Called, Experiment, called_file
 from verlint.families import FAMILIES
 from verlint.finding import Finding, Verdict
 from verlint.languages.bash.command import Command
+from verlint.record import dataclass, replace
 from verlint.rule import ERROR, Context, rule
 from verlint.source import Span
 from verlint.value import Text, Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from verlint.experiment.spec import Spec, SpecDep, SpecStage
 
 PAIRS = sorted({pair for family in FAMILIES.values() for kind in family.stages.values() for pair in kind.resumes})
 """Options that name a run and a step of it."""

@@ -17,21 +17,23 @@ Fix: use the run's name as its stage writes it, train it before, or ask that sta
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from difflib import get_close_matches
 
 from verlint.experiment.checkpoints import Ledger, Save, Use, ledger_of, own_sources, saved_by
 from verlint.experiment.paths import components, last_component, parent, shown
-from verlint.experiment.spec import Spec, SpecDep, SpecStage
 from verlint.experiment.stage import Experiment
 from verlint.families import FAMILIES
 from verlint.finding import Finding
+from verlint.lazy import pattern
+from verlint.record import dataclass
 from verlint.rule import ERROR, Context, rule
 from verlint.source import Span
 
-_ROUND = re.compile(r"(?:^|[-_.])(?:r|rd|round|iter|it|loop|gen)[-_]?(\d+)(?=$|[-_.])", re.IGNORECASE)
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from verlint.experiment.spec import Spec, SpecDep, SpecStage
+
+_ROUND = pattern(r"(?:^|[-_.])(?:r|rd|round|iter|it|loop|gen)[-_]?(\d+)(?=$|[-_.])", re.IGNORECASE)
 _ORIGINS = frozenset(
     ["base", "baseline", "init", "sft", "pretrain", "pretrained", "ref", "reference", "old", "prev", "previous", "best"]
 )
@@ -144,6 +146,8 @@ def _missing_role(use: Use, saving: Sequence[Save]) -> _Verdict | None:
 
 def _unmade(use: Use, ledger: Ledger, name: str, ctx: Context) -> _Verdict | None:
     """A folder that nothing in the experiment fills."""
+    from difflib import get_close_matches
+
     folder = components(parent(use.folder))
     beside = [save for save in ledger.saves if save.key[:-1] == folder and last_component(save.folder).known]
     names = {last_component(save.folder).shown: save for save in beside}
@@ -202,6 +206,8 @@ def _verb(uses: Sequence[Use]) -> str:
 
 
 def _quoted(path: str) -> str:
+    import shlex
+
     return f'"{path}"' if "$" in path else shlex.quote(path)
 
 

@@ -19,18 +19,22 @@ import posixpath
 import re
 from collections.abc import Iterator, Sequence
 
-from verlint.experiment.spec import Spec
 from verlint.experiment.stage import Experiment, Stage
 from verlint.families import family_of_folder
 from verlint.finding import Edit, Finding, Safety
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.wrappers import program_name, unwrap
+from verlint.lazy import pattern
 from verlint.rule import ERROR, Context, rule
 from verlint.source import Span
 from verlint_rules.branches.needs import branches_of, checkout_folder, needed_branch
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from verlint.experiment.spec import Spec
+
 _SWITCHES = frozenset(["checkout", "switch", "worktree", "reset", "pull", "merge", "rebase", "submodule"])
-_SAID = re.compile(
+_SAID = pattern(
     r"\bgit (?:-\S+ \S+ )?(?:checkout|switch|worktree)\b|\b(?:switch(?:ing)? (?:to|the)|check ?out)\b", re.IGNORECASE
 )
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from verlint.lazy import pattern
+from verlint.record import dataclass
 from verlint.secret import find_secrets, is_secret_name
 from verlint.value import Hole, Part, Text
 
-_ASSIGNED = re.compile(r"([A-Za-z_]\w*)\+?=")
+_ASSIGNED = pattern(r"([A-Za-z_]\w*)\+?=")
 
 PROVIDERS = {
     "anthropic": "Anthropic key",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 
 from verlint.languages.bash.syntax import (
@@ -28,6 +27,7 @@ from verlint.languages.bash.syntax import (
     Subshell,
 )
 from verlint.languages.bash.walk import children, literal_word, walk
+from verlint.record import dataclass
 from verlint.secret import is_secret_name
 from verlint_rules.credentials.exposure import written_secret
 

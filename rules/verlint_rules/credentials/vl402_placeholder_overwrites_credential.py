@@ -15,20 +15,23 @@ use a test that does not print it: `[ -n "${WANDB_API_KEY:+set}" ] || exit 1`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from verlint.experiment.places import assignments_in, replaceable, variants_in
-from verlint.experiment.spec import Spec
 from verlint.files.kinds import Kind
 from verlint.files.loading import Loaded
 from verlint.finding import Edit, Finding, Safety
 from verlint.languages.bash.command import Assignment, Command
 from verlint.languages.bash.wrappers import unwrap
+from verlint.record import dataclass
 from verlint.rule import ERROR, WARNING, Context, rule
 from verlint.secret import is_placeholder, is_secret_name
 from verlint.source import Span
 from verlint.value import Hole, Text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from verlint.experiment.spec import Spec
 
 _NO_KEY_NEEDED = frozenset(
     [

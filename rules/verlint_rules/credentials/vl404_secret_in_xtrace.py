@@ -14,13 +14,13 @@ Fix: turn tracing off around the line, `{ set +x; } 2>/dev/null` before and `set
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from verlint.experiment.places import assignments_in, variants_in, within
 from verlint.experiment.project import Project
 from verlint.experiment.script import Script
 from verlint.finding import Edit, Finding, Safety
 from verlint.languages.bash.command import Surroundings
+from verlint.record import dataclass
 from verlint.rule import ERROR, Context, rule
 from verlint.source import Span
 from verlint_rules.credentials.exposure import exposed

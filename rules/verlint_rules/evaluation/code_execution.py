@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from verlint.experiment.project import Project
-from verlint.experiment.spec import Spec, SpecApproval, SpecFile, SpecStage
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.wrappers import program_name, unwrap
+from verlint.lazy import pattern
+from verlint.record import dataclass
 from verlint.source import Span
 from verlint.value import State, Text, Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from verlint.experiment.spec import Spec, SpecApproval, SpecFile, SpecStage
 
 FLAGS = frozenset(
     [
@@ -45,8 +48,8 @@ HumanEval, BigCodeBench, LiveCodeBench."""
 _ON = frozenset(["1", "true", "yes", "on"])
 _OFF = frozenset(["0", "false", "no", "off"])
 _NOTHING = frozenset(["", "none", "null", "false", "no"])
-_TASKS = re.compile(r"--tasks?[= ]")
-_WORD = re.compile(
+_TASKS = pattern(r"--tasks?[= ]")
+_WORD = pattern(
     r"(?<![\w-])(--(?:confirm[_-]run[_-]unsafe[_-]code|trust_unsafe|allow[_-]code[_-]execution)\b|HF_ALLOW_CODE_EVAL=[\"']?1)"
 )
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from verlint.lazy import pattern
 from verlint.source import Source, Span
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import ast
 
-_COMMIT = re.compile(r"[0-9a-f]{40}")
+_COMMIT = pattern(r"[0-9a-f]{40}")
 _CODE = ("HF_ALLOW_CODE_EVAL", "confirm_run_unsafe_code", "allow_code_execution")
 
 

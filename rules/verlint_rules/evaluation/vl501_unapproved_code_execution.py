@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from verlint.experiment.places import assignments_in, variants_in
-from verlint.experiment.spec import Spec
 from verlint.files.kinds import Kind
 from verlint.files.loading import Loaded
 from verlint.finding import Finding, Severity
@@ -34,6 +33,10 @@ from verlint_rules.evaluation.code_execution import (
     triggers_of,
 )
 from verlint_rules.evaluation.python_switches import code_execution
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from verlint.experiment.spec import Spec
 
 SHOWN = 10
 _HELP = (

@@ -17,20 +17,24 @@ import re
 from collections.abc import Iterator, Sequence
 
 from verlint.experiment.places import variants_in
-from verlint.experiment.spec import SpecStage
 from verlint.files.kinds import Kind
 from verlint.files.loading import Loaded
 from verlint.finding import Finding
 from verlint.languages.bash.command import Command
+from verlint.lazy import pattern
 from verlint.rule import WARNING, Context, rule
 from verlint.source import Span
 from verlint.value import Text, Value
 from verlint_rules.evaluation.python_switches import trusted_code
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from verlint.experiment.spec import SpecStage
+
 SHOWN = 10
-_NAME = re.compile(r"(?:^|[.+-])trust[_-]remote[_-]code$")
-_IN_LIST = re.compile(r"(?i)(?:^|[,=\s])trust_remote_code=(?:true|1)\b")  # --model_args a=b,trust_remote_code=True
-_PINNED = re.compile(r"revision[=:]?[\"']?([0-9a-f]{40})\b")
+_NAME = pattern(r"(?:^|[.+-])trust[_-]remote[_-]code$")
+_IN_LIST = pattern(r"(?i)(?:^|[,=\s])trust_remote_code=(?:true|1)\b")  # --model_args a=b,trust_remote_code=True
+_PINNED = pattern(r"revision[=:]?[\"']?([0-9a-f]{40})\b")
 _YES = frozenset(["true", "1", "yes", "on"])
 _NO = frozenset(["false", "0", "no", "off"])
 _HELP = "leave it out if the model needs no code of its own; else read that code and pin the commit with revision="

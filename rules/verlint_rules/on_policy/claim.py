@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from verlint.experiment.launch import Launch
+from verlint.lazy import pattern
 from verlint.value import State, Value
 from verlint.verl.defaults import version_key
 
@@ -18,14 +19,14 @@ REWARD_KL = "algorithm.kl_ctrl.kl_coef"
 ENTROPY = "actor_rollout_ref.actor.entropy_coeff"
 STRATEGY = "actor_rollout_ref.actor.strategy"
 
-_WITHOUT_UPDATES = re.compile(r"(?:^|[./])(?:main_(?:eval|gen)\w*|\w*sft\w*|model_merger\w*|\w+_merger)(?:\.py)?$")
+_WITHOUT_UPDATES = pattern(r"(?:^|[./])(?:main_(?:eval|gen)\w*|\w*sft\w*|model_merger\w*|\w+_merger)(?:\.py)?$")
 """Entry points that run no policy update: scoring, generation, supervised training, merging of shards."""
 
-_STOCK_ENTRY = re.compile(r"verl\.trainer\.main_ppo|(?:.*/)?verl/trainer/main_ppo\.py")
-_STOCK_CONFIG = re.compile(
+_STOCK_ENTRY = pattern(r"verl\.trainer\.main_ppo|(?:.*/)?verl/trainer/main_ppo\.py")
+_STOCK_CONFIG = pattern(
     r"--config-name=(?:ppo_trainer|ppo_megatron_trainer)(?:\.ya?ml)?|--config-path=(?:\./)?config/?"
 )
-_CONFIG_OPTION = re.compile(r"--config-(?:name|path|dir)\b|-c[npd]\b")
+_CONFIG_OPTION = pattern(r"--config-(?:name|path|dir)\b|-c[npd]\b")
 _DISTILLING = frozenset(["oel", "opcd", "coach"])
 """Families whose trainers minimise a KL to a teacher; their configs have defaults of their own."""
 

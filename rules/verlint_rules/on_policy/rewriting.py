@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 from verlint.finding import Edit, Finding, Safety
+from verlint.lazy import pattern
 from verlint.source import Span
 from verlint.value import Value
 
 _QUOTES = "\"'"
-_WORD = re.compile(r"""="?(\$\{\w+\}|\$\w+)(?=["\s)])""")
+_WORD = pattern(r"""="?(\$\{\w+\}|\$\w+)(?=["\s)])""")
 """A value that is one variable, behind the "=": elements of arrays know the place of that sign only."""
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 from verlint.experiment.launch import LAUNCHERS
@@ -14,18 +13,20 @@ from verlint.experiment.stage import called_file
 from verlint.languages.bash.command import Assignment, Command
 from verlint.languages.bash.pieces import MARK, flat
 from verlint.languages.bash.wrappers import program_name, unwrap
+from verlint.lazy import pattern
+from verlint.record import dataclass
 from verlint.source import Source, Span
 from verlint.value import Literal, Text
 
-_START = re.compile(r"(?:(?<=[\s'\"=,\[({;])|^)/[\w.-]")
-_END = re.compile(rf"[\s'\"=,\])}};{MARK}]")
-_SYSTEM = re.compile(
+_START = pattern(r"(?:(?<=[\s'\"=,\[({;])|^)/[\w.-]")
+_END = pattern(rf"[\s'\"=,\])}};{MARK}]")
+_SYSTEM = pattern(
     r"/(?:dev|proc|sys|etc|usr|bin|sbin|lib|lib64|run|var/run|nix|snap|Library"
     r"|opt/(?:\w*conda\w*|miniforge\w*|mamba\w*|nvidia|rocm\w*|hpcx\w*|amazon|intel|slurm|venv\w*|python\w*|local|ray|cuda\w*))(?:/|$)"
 )
-_ILLUSTRATION = re.compile(r"(?i)(?:^|/)(?:path[-_]?to|(?:your|my|some)[-_]|your(?:/|$)|xxx+|path(?:/|$)|\.\.\.)")
-_DEFAULT = re.compile(r"\$\{\w+:?[-=][\"']?$")
-_GLUED = re.compile(r"[\w})`]")
+_ILLUSTRATION = pattern(r"(?i)(?:^|/)(?:path[-_]?to|(?:your|my|some)[-_]|your(?:/|$)|xxx+|path(?:/|$)|\.\.\.)")
+_DEFAULT = pattern(r"\$\{\w+:?[-=][\"']?$")
+_GLUED = pattern(r"[\w})`]")
 _SHARED = frozenset(["tmp", "root", "workspace"])
 """Folders of which the first part is the root: what stands below them is no machine's or user's name."""
 
@@ -76,11 +77,11 @@ _SCRATCH = frozenset(
 )
 """Locations that are best kept on the node itself: `/tmp` is right for them."""
 
-_PATH_WORD = re.compile(
+_PATH_WORD = pattern(
     r"(?:^|[-_.])(?:dirs?|paths?|files?|folders?|roots?|models?|data|datasets?|out|output|outputs|input|inputs|in|ckpt|ckpts|checkpoints?|save"
     r"|cache|tokenizer|experience|results?|args|home|store|storage|dest|target|src|local)(?:$|[-_.])"
 )
-_NO_DATA = re.compile(
+_NO_DATA = pattern(
     r"(?:^|[-_.])(?:config|cfg|workdir|chdir|cwd|url|host|address|endpoint|container|mounts?|volumes?|bind|image|hostfile|log|logs|tracer"
     r"|trace|profile\w*|socket|prefix|python|nsys|prompt)(?:$|[-_.])|working"
 )
@@ -99,7 +100,7 @@ _TOOLS = frozenset(
         "megatron",
     ]
 )
-_CALLED = re.compile(r"(?:python|pypy)[\d.]*")
+_CALLED = pattern(r"(?:python|pypy)[\d.]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,8 +252,8 @@ class FixedRoot:
     used: str
 
 
-_ROOT_NAME = re.compile(r"(?i)(?:^|_)(?:root|dir|home|path|folder|base|workspace)$")
-_NO_ROOT = re.compile(
+_ROOT_NAME = pattern(r"(?i)(?:^|_)(?:root|dir|home|path|folder|base|workspace)$")
+_NO_ROOT = pattern(
     r"^(?:PATH|LD_\w+|PYTHONPATH|LIBRARY_PATH|CPATH|MANPATH|INFOPATH|TMPDIR|TEMP|TMP|\w*(?:CUDA|CONDA|JAVA|NCCL|CUDNN|ROCM|MPI|UCX|NVTE|GCC)\w*"
     r"|\w*(?:LOG|TMP|SCRATCH|PROFIL|TRACE)\w*|HOME|PWD|OLDPWD|SHELL|VIRTUAL_ENV)$",
     re.IGNORECASE,

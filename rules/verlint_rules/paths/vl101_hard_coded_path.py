@@ -21,7 +21,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from verlint.experiment.project import Project
-from verlint.experiment.spec import Spec, SpecStage
 from verlint.files.kinds import Kind
 from verlint.files.loading import Loaded
 from verlint.finding import Edit, Finding, Safety
@@ -31,6 +30,10 @@ from verlint.rule import WARNING, Context, rule
 from verlint.source import Span
 from verlint.value import Value
 from verlint_rules.paths.machine_paths import LOCATIONS, Use, free_uses, in_test_folder, machine_paths
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from verlint.experiment.spec import Spec, SpecStage
 
 SHOWN = 10
 

@@ -5,27 +5,30 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from difflib import get_close_matches
 
 from verlint.experiment.branches import branch_change
 from verlint.experiment.launch import python_program
 from verlint.experiment.project import Project, Variant
-from verlint.experiment.spec import Spec, SpecStage
 from verlint.experiment.stage import called_file
 from verlint.files.tree import Tree
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.state import Event
 from verlint.languages.bash.wrappers import program_name, unwrap
+from verlint.lazy import pattern
 from verlint.pathglob import matches
+from verlint.record import dataclass
 from verlint.value import Hole, Text
 
-_SCRIPT = re.compile(r"\.(?:sh|bash|sbatch|slurm)$")
-_FILE = re.compile(r"[\w.@+/-]+\.(?:sh|bash|sbatch|slurm|py)")
-_CONFIG = re.compile(r"[\w.@+/-]+\.(?:ya?ml|json|toml)")
-_CONFIG_OPTION = re.compile(r"--(?:config[-_]file|runtime-env|deepspeed|env-file)")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from verlint.experiment.spec import Spec, SpecStage
+
+_SCRIPT = pattern(r"\.(?:sh|bash|sbatch|slurm)$")
+_FILE = pattern(r"[\w.@+/-]+\.(?:sh|bash|sbatch|slurm|py)")
+_CONFIG = pattern(r"[\w.@+/-]+\.(?:ya?ml|json|toml)")
+_CONFIG_OPTION = pattern(r"--(?:config[-_]file|runtime-env|deepspeed|env-file)")
 _CONFIG_READERS = frozenset(["accelerate", "ray", "deepspeed", "torchrun", "uv"])
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = pattern(
     r"(?:^|[/_.-])(?:path|your|my|some|xxx+|foo|bar|example)(?:$|[/_.-])|path[_-]?to|\.\.\.", re.IGNORECASE
 )
 _MAKERS = frozenset(
@@ -179,6 +182,8 @@ def _is_filled(tree: Tree, folder: str) -> bool:
 
 def _near(path: str, bases: Sequence[str], project: Project, cutoff: float = 0.75) -> str:
     """A path like the missing one that is there, written in the same way, "" when there is none."""
+    from difflib import get_close_matches
+
     folder, name = posixpath.split(path)
     suffix = posixpath.splitext(name)[1]
     for base in bases:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator
-from difflib import get_close_matches
 from pathlib import Path
 
 from verlint.files.reader import Unreadable
@@ -49,6 +48,8 @@ def check(file: Unreadable, ctx: Context) -> Iterator[Finding]:
 
 def _near(path: str, ctx: Context) -> str:
     """The file of a similar name in the same folder, "" when there is none."""
+    from difflib import get_close_matches
+
     folder, name = posixpath.split(path)
     inside = ctx.project.tree.relative(Path.cwd() / folder)
     near = get_close_matches(name, [] if inside is None else ctx.project.tree.listing(inside), 1, 0.7)

@@ -19,13 +19,14 @@ from collections.abc import Iterator
 from verlint.experiment.script import Script
 from verlint.finding import Finding
 from verlint.languages.bash.syntax import Lit, Program, Simple, SyntaxProblem, Word
+from verlint.lazy import pattern
 from verlint.rule import ERROR, WARNING, Context, rule
 from verlint.source import Source, Span
 from verlint_rules.shell.illustration import is_illustration
 
-_OTHER_SHELL = re.compile(r"#!.*\b(?:zsh|fish|t?csh|ksh\w*|python\w*|perl)\b")
-_TEMPLATE = re.compile(r"\{%|\{\{")
-_TOKEN = re.compile(r"[A-Za-z_]+|[;&|]+|\S")
+_OTHER_SHELL = pattern(r"#!.*\b(?:zsh|fish|t?csh|ksh\w*|python\w*|perl)\b")
+_TEMPLATE = pattern(r"\{%|\{\{")
+_TOKEN = pattern(r"[A-Za-z_]+|[;&|]+|\S")
 
 
 @rule("VL002", "shell-syntax", on=Script, severity=ERROR, since="0.1")

@@ -15,9 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from verlint.experiment.spec import SpecFile, SpecProblem
+from verlint.experiment.spec import SpecFile
 from verlint.finding import Edit, Finding, Safety
 from verlint.rule import ERROR, Context, rule
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from verlint.experiment.spec import SpecProblem
 
 
 @rule("VL004", "spec-schema", on=SpecFile, severity=ERROR, since="0.1", fixable="unsafe")

@@ -15,12 +15,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from verlint.experiment.spec import Spec, SpecStage
 from verlint.experiment.stage import Experiment
 from verlint.finding import Edit, Finding, Safety
 from verlint.rule import ERROR, Context, rule
 from verlint.source import Span
 from verlint_rules.reading.named_files import Missing, missing_from_spec, missing_of_command
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from verlint.experiment.spec import Spec, SpecStage
 
 _LOOKS = {"script": "no such script", "tool": "no such tool", "config": "no such config"}
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 from verlint.languages.bash.options import option_case, option_names
@@ -21,12 +20,12 @@ from verlint.languages.bash.syntax import (
     Word,
 )
 from verlint.languages.bash.walk import literal_word, walk
+from verlint.lazy import pattern
+from verlint.record import dataclass
 from verlint.source import Source
 from verlint.value import Text
 
-_WANTS_TWO = re.compile(
-    r"\$(?:#|\{#\})[\"']?\s*(?:-gt\s+[1-9]|-ge\s+[2-9]|>\s*[1-9]|>=\s*[2-9])|-n\s+[\"']?\$(?:2|\{2\})"
-)
+_WANTS_TWO = pattern(r"\$(?:#|\{#\})[\"']?\s*(?:-gt\s+[1-9]|-ge\s+[2-9]|>\s*[1-9]|>=\s*[2-9])|-n\s+[\"']?\$(?:2|\{2\})")
 _QUIET = frozenset(["echo", "printf", "export", "declare", "local", "typeset", "readonly", "shift"])
 _ENDS = frozenset(["break", "exit", "return", "usage", "die", "help"])
 
@@ -94,10 +93,10 @@ def _find_loops(text: Source, program: Program) -> list[ArgumentLoop]:
     nodes = [node for group in program.groups for node in walk(group)]
     found: list[ArgumentLoop] = []
     for node in nodes:
-        case = option_case(node) if isinstance(node, While) else None
-        if case is not None and isinstance(node, While):
+        looked_at = option_case(node) if isinstance(node, While) else None
+        if looked_at is not None and looked_at[1] == "1" and isinstance(node, While):
             options = _shell_options(text, nodes, node.start)
-            loop = _loop(text, node, case, options)
+            loop = _loop(text, node, looked_at[0], options)
             if loop.options:
                 found.append(loop)
     return found

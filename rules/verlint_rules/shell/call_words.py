@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from verlint.experiment.paths import absolute, in_tree
 from verlint.experiment.project import Project, Variant
@@ -13,11 +11,13 @@ from verlint.experiment.stage import Called, called_file
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.parser import parse
 from verlint.languages.bash.syntax import Program
+from verlint.lazy import pattern
+from verlint.record import dataclass
 from verlint.source import Source, Span
 from verlint.value import Hole, Literal, Text
 from verlint_rules.shell.argument_loops import ArgumentLoop, argument_loops
 
-_BARE = re.compile(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})")
+_BARE = pattern(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from enum import Enum
 
 from verlint.languages.bash import syntax
 from verlint.languages.bash.syntax import ArrayLit, Assign, Lit, Program, Simple, Word
+from verlint.lazy import pattern
+from verlint.record import dataclass, field
 from verlint.source import Source, Span
 
 BLANKS = " \t\u00a0\u2003\u200b\u3000"
 """Characters that look like nothing at the end of a line; bash takes only the first two for blanks."""
 
-_OVERRIDE = re.compile(r"[\"']?[+~]{0,2}[A-Za-z_][\w-]*(?:[./@:][\w@:-]+)+\s*=")
-_FORCED = re.compile(r"[\"']?\+{1,2}[A-Za-z_]\w*=")
-_OPTION = re.compile(r"--[A-Za-z][\w-]*")
-_PLAIN = re.compile(r"[\"']?[+~]{0,2}([A-Za-z_][\w./@:-]*)=")
-_CALLER = re.compile(r"[\"']?\$(?:@|\*|\{@(?::\d+)?\}|\{\*\})[\"']?")
-_MODULE = re.compile(r"(?:^|\s)-m\s+(?:\\\n\s*)?([\w.]+)")
-_FILE = re.compile(r"(?:^|[\s/])([\w-]+\.(?:py|sh|sbatch|bash))(?=$|[\s\"'])")
-_LAUNCH = re.compile(
+_OVERRIDE = pattern(r"[\"']?[+~]{0,2}[A-Za-z_][\w-]*(?:[./@:][\w@:-]+)+\s*=")
+_FORCED = pattern(r"[\"']?\+{1,2}[A-Za-z_]\w*=")
+_OPTION = pattern(r"--[A-Za-z][\w-]*")
+_PLAIN = pattern(r"[\"']?[+~]{0,2}([A-Za-z_][\w./@:-]*)=")
+_CALLER = pattern(r"[\"']?\$(?:@|\*|\{@(?::\d+)?\}|\{\*\})[\"']?")
+_MODULE = pattern(r"(?:^|\s)-m\s+(?:\\\n\s*)?([\w.]+)")
+_FILE = pattern(r"(?:^|[\s/])([\w-]+\.(?:py|sh|sbatch|bash))(?=$|[\s\"'])")
+_LAUNCH = pattern(
     r"\bmain_\w+|\b(?:verl|recipe)\.\w|-m\s+[\w.]+|\.py\b|\b(?:torchrun|accelerate|deepspeed)\b|\bray\s+job\s+submit\b"
 )
-_CALLS = re.compile(r"(?:^|[\s/])(?:bash|sh|python[\d.]*|torchrun|srun|sbatch)\s|\.sh\b")
+_CALLS = pattern(r"(?:^|[\s/])(?:bash|sh|python[\d.]*|torchrun|srun|sbatch)\s|\.sh\b")
 _USES_BLANK = frozenset(
     [
         "cut",

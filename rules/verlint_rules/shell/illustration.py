@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-_PICTURE = re.compile(
+from verlint.lazy import pattern
+
+_PICTURE = pattern(
     r"(?:^|[\s=(\[,\"'#])(?:\.\.\.|…)(?=$|[\s\\)\],\"'])|<[A-Za-z][^<>\n]{0,60}>|\[[A-Z][A-Z_ ]+\]", re.MULTILINE
 )
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import Enum
 
 from verlint.languages.bash import syntax
 from verlint.languages.bash.syntax import Program, Simple
+from verlint.record import dataclass
 from verlint.source import Source
 
 NUMERIC = frozenset(["-eq", "-ne", "-lt", "-le", "-gt", "-ge"])

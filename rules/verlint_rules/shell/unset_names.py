@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TypeGuard
 from weakref import WeakKeyDictionary
 
 from verlint.experiment.places import variants_in
@@ -28,9 +26,15 @@ from verlint.languages.bash.syntax import (
     Word,
 )
 from verlint.languages.bash.walk import children, literal_word, walk
+from verlint.lazy import pattern
+from verlint.record import dataclass, field
 from verlint.source import Source, Span
 
-FROM_OUTSIDE = re.compile(
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeGuard
+
+FROM_OUTSIDE = pattern(
     r"(?:SLURM|OMPI|PMIX?|MPI|MV2|FLUX|SKYPILOT|RAY|CUDA|NCCL|NVIDIA|HF|HUGGING_?FACE|WANDB|SWANLAB|MLFLOW|VLLM|SGLANG"
     r"|SGL|TORCH|PYTORCH|KUBERNETES|VC|MLP|PET|AZ|AZURE|AZUREML|AML|AWS|GOOGLE|GCP|ROCR|HIP|HCCL|ASCEND|ATB|GLOO|UCX|IB"
     r"|CI|GITHUB|GITLAB|CONDA|PYTHON|LD|XDG|SSH|LC|TRANSFORMERS|TOKENIZERS|HYDRA|OPENAI|ANTHROPIC|DS|ACCELERATE"
@@ -43,18 +47,18 @@ FROM_OUTSIDE = re.compile(
 """Names that shells, schedulers, launchers, job platforms and libraries set or read. Sources: bash(1), sbatch(1),
 mpirun(1), torchrun, SkyPilot, and the documentation of the libraries."""
 
-_NO_SETTINGS = re.compile(
+_NO_SETTINGS = pattern(
     r"(?:activate|\.bashrc|\.bash_profile|\.profile|\.zshrc|conda\.sh|mamba\.sh|nvm\.sh|set_env\.sh|setvars\.sh"
     r"|modules\.sh|/etc/profile|init/(?:ba)?sh|cargo/env)[\"']?$"
 )
 """Files that set up tools and name no variables of the launcher."""
-_HARMLESS_EVAL = re.compile(r"[\"']?(?:\$\(|`)\s*\S*(?:conda|mamba|micromamba|ssh-agent|pyenv|direnv|modulecmd|brew)\b")
+_HARMLESS_EVAL = pattern(r"[\"']?(?:\$\(|`)\s*\S*(?:conda|mamba|micromamba|ssh-agent|pyenv|direnv|modulecmd|brew)\b")
 _DEFAULTING = frozenset([":-", "-", ":=", "=", ":?", "?", ":+", "+"])
 _DECLARE = frozenset(["export", "declare", "local", "typeset", "readonly", "read", "mapfile", "readarray", "unset"])
-_NUMBER_SET = re.compile(
+_NUMBER_SET = pattern(
     r"([A-Za-z_]\w*)\s*(?:\[[^]]*\])?\s*(?:[-+*/%&|^]|<<|>>)?=(?!=)|(?:\+\+|--)([A-Za-z_]\w*)|([A-Za-z_]\w*)(?:\+\+|--)"
 )
-_NAME = re.compile(r"[A-Za-z_]\w*")
+_NAME = pattern(r"[A-Za-z_]\w*")
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from verlint.experiment.launch import python_program
 from verlint.experiment.places import assignments_in, variants_in
@@ -33,6 +32,8 @@ from verlint.experiment.stage import called_file
 from verlint.finding import Edit, Finding, Safety
 from verlint.languages.bash.syntax import Node, Param, Simple, Word
 from verlint.languages.bash.walk import literal_word, walk
+from verlint.lazy import pattern
+from verlint.record import dataclass
 from verlint.rule import ERROR, WARNING, Context, rule
 from verlint.source import Source
 from verlint.value import Hole, Text
@@ -41,7 +42,7 @@ from verlint_rules.shell.continuation import is_launch
 from verlint_rules.shell.illustration import is_illustration
 from verlint_rules.shell.unset_names import FROM_OUTSIDE, Unset, Use, names_of, unset_names
 
-_OVERRIDE = re.compile(r"[\"']?[+~]{0,2}[A-Za-z_][\w-]*(?:[./@][\w@-]+)+=")
+_OVERRIDE = pattern(r"[\"']?[+~]{0,2}[A-Za-z_][\w-]*(?:[./@][\w@-]+)+=")
 _PRINTING = frozenset(["echo", "printf", "log", "info", "warn", "logger", "print", "die", "usage", ":"])
 _MOST_RELATED = 5
 

@@ -20,27 +20,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from verlint.experiment.project import Variant
 from verlint.experiment.script import Script
 from verlint.finding import Edit, Finding, Safety
 from verlint.languages.bash.command import Command
+from verlint.lazy import pattern
+from verlint.record import dataclass
 from verlint.rule import ERROR, WARNING, Context, rule
 from verlint.source import Source, Span
 from verlint.value import Hole, Literal, Text
 from verlint_rules.shell.tests_of_variables import NUMERIC, Outcome, Word, consequence, is_false_anyway, judge, short
 
-_VARIABLE = re.compile(r"(?P<quote>\"?)\$(?:(?P<bare>[A-Za-z_]\w*)|\{(?P<braced>[A-Za-z_]\w*)\})(?P=quote)")
-_NO_SETTINGS = re.compile(r"(?:activate|\.bashrc|\.bash_profile|\.profile|conda\.sh|nvm\.sh)$")
-_BY_SLURM = re.compile(r"SLURM_\w+|CUDA_VISIBLE_DEVICES")
-_BY_JOB = re.compile(r"(?:OMPI|PMIX?|MPI|MV2|SLURM|FLUX)_\w+")
-_BY_PLATFORM = re.compile(
+_VARIABLE = pattern(r"(?P<quote>\"?)\$(?:(?P<bare>[A-Za-z_]\w*)|\{(?P<braced>[A-Za-z_]\w*)\})(?P=quote)")
+_NO_SETTINGS = pattern(r"(?:activate|\.bashrc|\.bash_profile|\.profile|conda\.sh|nvm\.sh)$")
+_BY_SLURM = pattern(r"SLURM_\w+|CUDA_VISIBLE_DEVICES")
+_BY_JOB = pattern(r"(?:OMPI|PMIX?|MPI|MV2|SLURM|FLUX)_\w+")
+_BY_PLATFORM = pattern(
     r"(?:\w+_)?(?:RANK|WORLD_SIZE|MASTER_ADDR|MASTER_PORT|NUM_NODES|NNODES|NODE_COUNT|INDEX)|(?:SLURM|VC|MLP|PET|RAY|SKYPILOT|KUBERNETES)_\w+"
 )
-_BY_MPI = re.compile(r"(?:OMPI|PMIX?|MPI|MV2)_\w+")
-_BY_TORCH = re.compile(r"(?:LOCAL_|NODE_|GROUP_)?RANK|(?:LOCAL_)?WORLD_SIZE|MASTER_(?:ADDR|PORT)")
-_BY_SHELL = re.compile(
+_BY_MPI = pattern(r"(?:OMPI|PMIX?|MPI|MV2)_\w+")
+_BY_TORCH = pattern(r"(?:LOCAL_|NODE_|GROUP_)?RANK|(?:LOCAL_)?WORLD_SIZE|MASTER_(?:ADDR|PORT)")
+_BY_SHELL = pattern(
     r"HOME|USER|LOGNAME|PATH|PWD|OLDPWD|SHELL|SHLVL|HOSTNAME|HOSTTYPE|OSTYPE|UID|EUID|PPID|RANDOM|SECONDS|LINENO|BASH\w*|LANG|TERM|TMPDIR|OPTIND"
 )
 

@@ -15,13 +15,13 @@ Fix: quote the value, `--exp_path "$EXP_PATH"`, or leave the option out with `${
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from verlint.experiment.places import variants_in
 from verlint.experiment.project import Variant
 from verlint.experiment.script import Script
 from verlint.experiment.stage import Called
 from verlint.finding import Edit, Finding, Safety
+from verlint.record import dataclass
 from verlint.rule import ERROR, Context, rule
 from verlint.source import Span
 from verlint.value import Hole, Text

@@ -26,6 +26,7 @@ from verlint.finding import Edit, Finding, Safety
 from verlint.languages.bash.syntax import DoubleQuoted, Node, Param, Simple, Word
 from verlint.languages.bash.walk import walk
 from verlint.languages.hydra.override import parse_override
+from verlint.lazy import pattern
 from verlint.rule import ERROR, Context, rule
 from verlint.source import Source
 from verlint.value import Hole, Literal, Text
@@ -39,10 +40,10 @@ from verlint_rules.shell.call_words import (
 )
 from verlint_rules.shell.unset_names import names_of
 
-_OVERRIDES = re.compile(r"(?<=\s)[+~]{0,2}[A-Za-z_][\w-]*(?:[./@][\w@-]+)*=")
-_FIRST = re.compile(r"\s*[+~]{0,2}[A-Za-z_][\w./@-]*=")
-_OPTIONS = re.compile(r"\s*--?[A-Za-z][\w-]*(?:[=\s]\S+)?\s+--?[A-Za-z][\w-]*")
-_QUOTING = re.compile(r"[\"'\\*?\[]")
+_OVERRIDES = pattern(r"(?<=\s)[+~]{0,2}[A-Za-z_][\w-]*(?:[./@][\w@-]+)*=")
+_FIRST = pattern(r"\s*[+~]{0,2}[A-Za-z_][\w./@-]*=")
+_OPTIONS = pattern(r"\s*--?[A-Za-z][\w-]*(?:[=\s]\S+)?\s+--?[A-Za-z][\w-]*")
+_QUOTING = pattern(r"[\"'\\*?\[]")
 
 
 @rule("VL914", "quoted-array", on=Script, severity=ERROR, since="0.1", fixable="safe")

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from weakref import WeakKeyDictionary
 
 from verlint.experiment.launch import Launch
@@ -30,13 +29,15 @@ from verlint.languages.bash.state import Note
 from verlint.languages.bash.syntax import CommandSub
 from verlint.languages.bash.walk import walk
 from verlint.languages.hydra.override import Override
+from verlint.lazy import pattern
+from verlint.record import replace
 from verlint.rule import ERROR, Context, rule
 from verlint.source import Span
 from verlint.value import Hole, Literal, State, Text, Value
 from verlint_rules.shell.call_words import conditions_of, is_certain, program_of_source, sites_in
 from verlint_rules.shell.unset_names import Names, names_of, unset_names
 
-_SIZE = re.compile(
+_SIZE = pattern(
     r"data\.(?:train|val|gen)_batch_size|data\.max_(?:prompt|response)_length|data\.max_length"
     r"|.*\bppo_mini_batch_size|.*micro_batch_size(?:_per_gpu|_per_device\w*)?|worker\.\w+\.global_batch_size"
     r"|.*\brollout\.(?:n|val_kwargs\.n)|.*\.n_samples|trainer\.(?:n_gpus_per_node|nnodes)"
@@ -46,13 +47,13 @@ _SIZE = re.compile(
 )
 """Keys that hold a count above zero. Source: `verl/trainer/config/ppo_trainer.yaml` of 0.2 to 0.7, EasyR1's config."""
 
-_MICRO = re.compile(r".*micro_batch_size\w*")
-_PYTHON_PRINT = re.compile(r"python[\d.]*\s+-c\s.*\bprint\((.*)\)", re.S)
-_EXPANSION = re.compile(r"\"?\$(?:\{[^}\s]*\}|\w+)\"?")
-_DIVISION = re.compile(r"(?<!/)/(?!/)")
-_WHOLE = re.compile(r"\b(?:int|round|floor|ceil|len)\s*\(|//|\.0f|%d|:d\}")
-_SCALE = re.compile(r"scale\s*=\s*[1-9]|\bbc\s+(?:-\w+\s+)*(?:-\w*l\b|--mathlib)")
-_KNOWN_DIVISION = re.compile(
+_MICRO = pattern(r".*micro_batch_size\w*")
+_PYTHON_PRINT = pattern(r"python[\d.]*\s+-c\s.*\bprint\((.*)\)", re.S)
+_EXPANSION = pattern(r"\"?\$(?:\{[^}\s]*\}|\w+)\"?")
+_DIVISION = pattern(r"(?<!/)/(?!/)")
+_WHOLE = pattern(r"\b(?:int|round|floor|ceil|len)\s*\(|//|\.0f|%d|:d\}")
+_SCALE = pattern(r"scale\s*=\s*[1-9]|\bbc\s+(?:-\w+\s+)*(?:-\w*l\b|--mathlib)")
+_KNOWN_DIVISION = pattern(
     r"\$\((?:expr\s+(?P<a>\d+)\s+/\s+(?P<b>\d+)"
     r"|(?:g?awk|mawk)\b.*\bprint\s*\(?\s*(?P<int>int\s*\()?\s*(?P<c>\d+)\s*/\s*(?P<d>\d+)[\s)]*\}?)\)"
 )

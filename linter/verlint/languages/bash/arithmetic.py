@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from typing import Protocol
 
-_TOKEN = re.compile(
+from verlint.lazy import pattern
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Protocol
+else:
+    Protocol = object
+
+_TOKEN = pattern(
     r"\s*(?:(\d+#[0-9A-Za-z@_]+|0[xX][0-9a-fA-F]+|\d\w*)|([A-Za-z_]\w*)"
     r"|(<<=|>>=|\*\*|\+\+|--|&&|\|\||[-+*/%&|^]=|[<>=!]=|<<|>>|[-+*/%()<>=!~&|^?:,\[\]]))"
 )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from verlint.languages.bash.cursor import META, BashSyntaxError
 from verlint.languages.bash.redirects import RedirectReader
 from verlint.languages.bash.syntax import ArrayItem, ArrayLit, Assign, Lit, Part, Word
+from verlint.lazy import pattern
 
-_ASSIGN = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=|\[)")
+_ASSIGN = pattern(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=|\[)")
 _DECLARING = frozenset(["export", "declare", "local", "readonly", "typeset", "alias"])
 
 

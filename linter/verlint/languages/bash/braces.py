@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from itertools import pairwise
-from typing import TypeAlias, TypeGuard
 
 from verlint.languages.bash.syntax import Lit, Param, Part
+from verlint.lazy import pattern
+from verlint.record import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias, TypeGuard
 
 _LIMIT = 4096
-_NUMBERS = re.compile(r"(-?\d+)\.\.(-?\d+)(?:\.\.(-?\d+))?")
-_LETTERS = re.compile(r"([A-Za-z])\.\.([A-Za-z])(?:\.\.(-?\d+))?")
+_NUMBERS = pattern(r"(-?\d+)\.\.(-?\d+)(?:\.\.(-?\d+))?")
+_LETTERS = pattern(r"([A-Za-z])\.\.([A-Za-z])(?:\.\.(-?\d+))?")
 
 Item: TypeAlias = "tuple[str, int] | Part"
 """A bare character with its offset, or any other part of a word."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import cast
 
 from verlint.languages.bash.control import Control
 from verlint.languages.bash.pieces import EMPTY, known
@@ -37,7 +36,7 @@ class Builtins(Control):
     def builtin(self, name: str) -> Callable[[list[Argument], Simple], None] | None:
         """The method that runs a builtin, or None when the name is no builtin."""
         method = _METHODS.get(name)
-        return None if method is None else cast("Callable[[list[Argument], Simple], None]", getattr(self, method))
+        return None if method is None else getattr(self, method)
 
     def _succeed(self, words: list[Argument], simple: Simple) -> None:
         self.status = 0

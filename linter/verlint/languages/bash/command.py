@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
+from verlint.record import dataclass, field
 from verlint.source import Span
 from verlint.value import Text
 

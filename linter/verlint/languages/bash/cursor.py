@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence as Seq
-from typing import Self
 
 from verlint.languages.bash.syntax import Redirect, Sequence, SyntaxProblem
+from verlint.lazy import pattern
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Self
 
 META = frozenset(" \t\n;&|<>()")
-NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-DIGITS = re.compile(r"\d+")
+NAME = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
+DIGITS = pattern(r"\d+")
 _MAX_DEPTH = 120
 
 

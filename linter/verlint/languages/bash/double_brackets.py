@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 from verlint.languages.bash.assignments import AssignmentReader
 from verlint.languages.bash.cursor import META
 from verlint.languages.bash.syntax import BinaryTest, Condition, LogicTest, NotTest, Part, Test, UnaryTest, Word
+from verlint.lazy import pattern
 
-_UNARY = re.compile(r"-[a-zA-Z](?=[ \t\n])")
-_BINARY = re.compile(r"(?:(?:==|!=|=~|=|-(?:eq|ne|lt|le|gt|ge|nt|ot|ef))(?=[ \t\n])|[<>])")
+_UNARY = pattern(r"-[a-zA-Z](?=[ \t\n])")
+_BINARY = pattern(r"(?:(?:==|!=|=~|=|-(?:eq|ne|lt|le|gt|ge|nt|ot|ef))(?=[ \t\n])|[<>])")
 
 
 class ConditionReader(AssignmentReader):

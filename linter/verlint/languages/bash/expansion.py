@@ -3,8 +3,6 @@ arithmetic, splitting, file names, quote removal."""
 
 from __future__ import annotations
 
-import re
-
 from verlint.languages.bash.braces import expand_braces
 from verlint.languages.bash.parameters import Parameters
 from verlint.languages.bash.patterns import Pattern, compile_pattern, is_pattern
@@ -12,10 +10,11 @@ from verlint.languages.bash.pieces import MARK, plain
 from verlint.languages.bash.segments import Segment
 from verlint.languages.bash.splitting import FieldSplitter
 from verlint.languages.bash.syntax import DoubleQuoted, Lit, Param, Part, Word
+from verlint.lazy import pattern
 from verlint.source import Span
 from verlint.value import Hole, Literal, Text
 
-_TILDE_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=~(?=/|$)")
+_TILDE_ASSIGNMENT = pattern(r"[A-Za-z_]\w*=~(?=/|$)")
 
 
 class Expansion(Parameters):

@@ -6,11 +6,11 @@ known."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from verlint.languages.bash.escapes import unescape
 from verlint.languages.bash.pieces import EMPTY, MARK, Parts, cut, flat, has_hole, join, known, plain
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from verlint.languages.bash.builtins import Builtins
 

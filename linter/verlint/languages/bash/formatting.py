@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING
-
 from verlint.languages.bash.escapes import unescape
 from verlint.languages.bash.pieces import MARK, Parts, flat, has_hole, plain
 from verlint.languages.bash.syntax import Simple
+from verlint.lazy import pattern
 from verlint.value import Hole, Literal
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from verlint.languages.bash.conditions import Conditions
 
-_DIRECTIVE = re.compile(r"%([-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*)?)?)(?:\([^)]*\))?([a-zA-Z%])")
-_TO_ESCAPE = re.compile(r"\A[~#]|[^\w@%+=:./~#-]")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_DIRECTIVE = pattern(r"%([-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*)?)?)(?:\([^)]*\))?([a-zA-Z%])")
+_TO_ESCAPE = pattern(r"\A[~#]|[^\w@%+=:./~#-]")
+_CONTROL = pattern(r"[\x00-\x1f\x7f]")
 _NAMED = {"\n": "\\n", "\t": "\\t", "\r": "\\r", "\a": "\\a", "\b": "\\b", "\x1b": "\\E", "\f": "\\f", "\v": "\\v"}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from verlint.languages.bash.command import Guard
-from verlint.languages.bash.options import option_loop
+from verlint.languages.bash.options import option_case, option_loop
 from verlint.languages.bash.pieces import flat, identity, is_empty
 from verlint.languages.bash.simple import SimpleCommands
 from verlint.languages.bash.state import MAX_LOOP, Array, DiscardLine, Exit, LoopControl, OverBudget, Variable
@@ -39,7 +39,10 @@ class Loops(SimpleCommands):
         return True
 
     def _for(self, node: For) -> None:
-        if node.words is None:
+        options = option_case(node) if self.open_arguments else None
+        if options is not None:
+            values = [Text(each) for each in self.positional]
+        elif node.words is None:
             values = [Text(each) for each in self.list_values("@", node)]
         else:
             values = [text for word in node.words for text in self.fields(word)]
@@ -58,6 +61,10 @@ class Loops(SimpleCommands):
                 self.assign_value(node.name, None, value.parts)
                 if not self._each(node.body):
                     break
+            else:
+                if options is not None:
+                    option_loop(self, node, *options)
+                    self.status = 0
         finally:
             self.loops -= 1
 
@@ -84,7 +91,8 @@ class Loops(SimpleCommands):
                 if not self._each(node.body) or unknown:
                     return
                 before = self._counted(counter)
-                if self._expression(node.step, node, 0) is None:
+                step = self._expression(node.step, node, 0)
+                if step is None or isinstance(step, Hole):
                     return
                 if turns >= 3 and before is not None and before == self._counted(counter):
                     self.note("endless", "loop", node)
@@ -116,9 +124,21 @@ class Loops(SimpleCommands):
             self.set_plain(counter, (hole,))
 
     def _while(self, node: While) -> None:
-        if self.open_arguments and option_loop(self, node):
-            self.status = 0
+        options = option_case(node) if self.open_arguments else None
+        if options is None:
+            self._turns(node)
             return
+        if self.positional:  # the given arguments first
+            self.open_arguments = False
+            try:
+                self._turns(node)
+            finally:
+                self.open_arguments = True
+        if not self.positional:
+            option_loop(self, node, *options)
+            self.status = 0
+
+    def _turns(self, node: While) -> None:
         self.loops += 1
         status: int | None = 0
         turns = 0
@@ -128,7 +148,7 @@ class Loops(SimpleCommands):
                 self.run.step()
                 holds, guards = self._holds(node.test)
                 if holds is None:
-                    holds = not node.until and turns == 0 and not _is_negated(node.test)
+                    holds = node.until or turns == 0  # waiting for something ends at once
                     guards = (*guards, Guard(one_line(self.span(node.test).text), self.span(node.test), True))
                 if holds == node.until:
                     break
@@ -175,10 +195,6 @@ def _counter(first: Word, text: str) -> str:
     return match.group(1) if match else ""
 
 
-def _is_negated(test: Sequence) -> bool:
-    return bool(test.items) and test.items[-1][0].items[-1][1].negated
-
-
 def one_line(text: str) -> str:
     """A text written over several lines as one."""
-    return " ".join(text.replace("\\\n", " ").split())
+    return " ".join(text.replace("\\\n", " ").split()).rstrip("; ")

@@ -5,64 +5,88 @@ the value. A variable that had a default keeps it, marked as replaceable by the 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from verlint.languages.bash.pieces import Parts, flat, has_hole, overridable, plain
 from verlint.languages.bash.state import Array, DiscardLine, Exit, LoopControl, Variable
-from verlint.languages.bash.syntax import Case, CaseArm, DoubleQuoted, Lit, Param, Simple, While, Word
+from verlint.languages.bash.syntax import Case, CaseArm, DoubleQuoted, For, Lit, Param, Simple, While, Word
+from verlint.languages.bash.walk import literal_word
 from verlint.value import Hole
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from verlint.languages.bash.loops import Loops
 
 
-def option_case(node: While) -> Case | None:
-    """The `case $1 in` of an argument loop, or None when the loop is none."""
-    for item, _ in node.body.items:
-        for _, pipeline in item.items:
-            for command in pipeline.commands:
-                if isinstance(command, Case) and _is_first_argument(command.word):
-                    return command
+def option_case(node: While | For) -> tuple[Case, str] | None:
+    """The `case` of an argument loop and the parameter it looks at (`1`, or the variable of `getopts` or `for`), or
+    None when the loop is none."""
+    name = _looked_at(node)
+    if name:
+        for item, _ in node.body.items:
+            for _, pipeline in item.items:
+                for command in pipeline.commands:
+                    if not isinstance(command, Case) or _plain_parameter(command.word) != name:
+                        continue
+                    if isinstance(node, While) or any(option_names(arm) for arm in command.arms):
+                        return command, name
     return None
 
 
-def _is_first_argument(word: Word) -> bool:
+def _looked_at(node: While | For) -> str:
+    if isinstance(node, For):
+        words = node.words
+        every = words is None or (len(words) == 1 and _plain_parameter(words[0]) == "@")
+        return node.name if every else ""
+    test = node.test.items[0][0].items[0][1].commands[0] if node.test.items else None
+    if isinstance(test, Simple) and len(test.words) > 2 and literal_word(test.words[0]) == "getopts":
+        return literal_word(test.words[2])
+    return "1"
+
+
+def _plain_parameter(word: Word) -> str:
+    """The name of `$x`, `"$x"`, `${x}`; "" for other words."""
     parts = word.parts
     if len(parts) == 1 and isinstance(parts[0], DoubleQuoted):
         parts = parts[0].parts
-    return len(parts) == 1 and isinstance(parts[0], Param) and parts[0].name == "1"
+    only = parts[0] if len(parts) == 1 else None
+    return only.name if isinstance(only, Param) and not only.op and only.index is None else ""
 
 
-def option_names(arm: CaseArm) -> list[tuple[str, Word]]:
-    """The options an arm stands for, with their patterns; "" for `*`."""
+def option_names(arm: CaseArm, *, letters: bool = False) -> list[tuple[str, Word]]:
+    """The options an arm stands for, with their patterns; `letters` are those of `getopts`."""
     out: list[tuple[str, Word]] = []
     for pattern in arm.patterns:
         text = "".join(part.text for part in pattern.parts if isinstance(part, Lit))
-        if text.startswith("-") and len(text) > 1:
+        if letters and len(text) == 1 and text.isalnum():
+            out.append(("-" + text, pattern))
+        elif text.startswith("-") and len(text) > 1:
             out.append((text, pattern))
     return out
 
 
-def option_loop(shell: Loops, node: While) -> bool:
-    """Run an argument loop symbolically; False when the loop is none."""
-    case = option_case(node)
-    if case is None:
-        return False
+def option_loop(shell: Loops, node: While | For, case: Case, name: str) -> None:
+    """Run an argument loop for arguments that nobody knows."""
+    letters = isinstance(node, While) and name != "1"
     for arm in case.arms:
-        names = option_names(arm)
+        names = option_names(arm, letters=letters)
         if names:
-            _run_arm(shell, arm, *names[-1] if len(names) == 1 else max(names, key=lambda each: len(each[0])))
-        else:
-            _run_rest(shell, arm)
-    shell.positional = []
+            option, pattern = max(names, key=lambda each: len(each[0]))
+            _run_arm(shell, arm, option, pattern, name, letters=letters)
+        elif not letters:
+            _run_rest(shell, arm, name)
+    if isinstance(node, While):
+        shell.positional = []
     shell.open_arguments = True
-    return True
 
 
-def _run_arm(shell: Loops, arm: CaseArm, option: str, pattern: Word) -> None:
+def _run_arm(shell: Loops, arm: CaseArm, option: str, pattern: Word, parameter: str, *, letters: bool) -> None:
     name = option.rstrip("*").rstrip("=")
     hole = Hole(("option", id(shell.source), name), name, f"option {name}", shell.span(pattern))
     first: Parts = (*plain(name + "="), hole) if "=" in option else plain(name)
+    if letters:
+        shell.set_plain(parameter, plain(name[1:]))
+        shell.set_plain("OPTARG", (hole,))
+    elif parameter != "1":
+        shell.set_plain(parameter, first)
     before = {each: variable.copy() for scope in (shell.globals, *shell.scopes) for each, variable in scope.items()}
     saved = shell.positional
     shell.positional = [first, (hole,)]
@@ -88,12 +112,15 @@ def _settle(variable: Variable, old: Variable | None, hole: Hole, option: str) -
         variable.value = (hole,) if default is None else default
 
 
-def _run_rest(shell: Loops, arm: CaseArm) -> None:
+def _run_rest(shell: Loops, arm: CaseArm, parameter: str) -> None:
     """The `*)` arm: what it keeps of unknown words may be any number of words."""
     if _only_control(arm):
         return
+    hole = shell.arguments_hole(arm.patterns[0])
+    if parameter != "1":
+        shell.set_plain(parameter, (hole,))
     saved = shell.positional
-    shell.positional = [(shell.arguments_hole(arm.patterns[0]),)]
+    shell.positional = [(hole,)]
     _run(shell, arm)
     shell.positional = saved
     shell.open_arguments = True

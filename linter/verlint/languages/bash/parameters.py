@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from verlint.languages.bash.pieces import (
     EMPTY,
@@ -21,9 +20,12 @@ from verlint.languages.bash.segments import Segment, Segments, bare_text, is_bla
 from verlint.languages.bash.state import Array, Exit
 from verlint.languages.bash.syntax import Param, Word
 from verlint.languages.bash.transforms import substring_error, transform
+from verlint.record import replace
 from verlint.value import Hole, Hop, Literal
 
 _DEFAULTING = frozenset([":-", "-", ":=", "=", ":?", "?", ":+", "+"])
+_OUTSIDE = frozenset(["env", "argument", "option"])
+"""Kinds of unknowns that the caller may leave out."""
 
 
 class Parameters(Segments):
@@ -169,7 +171,7 @@ class Parameters(Segments):
         """`${x:-d}` and kin. For a name from outside the default counts, marked as replaceable, and no path forks."""
         kind = param.op[-1]
         hole = None if value is None else only_hole(value)
-        outside = hole if hole is not None and isinstance(hole.key, tuple) and hole.key[0] == "env" else None
+        outside = hole if hole is not None and isinstance(hole.key, tuple) and hole.key[0] in _OUTSIDE else None
         if hole is not None:
             missing = self._missing(hole, param, kind, outside is not None)
         else:
@@ -186,11 +188,11 @@ class Parameters(Segments):
         elif kind == "=":
             assigned = self.string(param.arg) if param.arg is not None else EMPTY
             if outside is not None:
-                assigned = overridable(assigned, name)
+                assigned = overridable(assigned, outside.name)
             self.assign_value(name, index, with_hop(assigned, Hop(self.span(param))))
             self._put(assigned, in_quotes, out)
         else:
-            self._default(param, name, outside, in_quotes, out)
+            self._default(param, outside, in_quotes, out)
 
     def _required(self, param: Param, name: str, outside: Hole | None) -> Parts:
         """The value that `${x:?}` insists on."""
@@ -201,12 +203,13 @@ class Parameters(Segments):
             self.run.answers.setdefault(("empty", outside.key), False)
         return (outside,)
 
-    def _default(self, param: Param, name: str, outside: Hole | None, in_quotes: bool, out: list[Segment]) -> None:
+    def _default(self, param: Param, outside: Hole | None, in_quotes: bool, out: list[Segment]) -> None:
         """The word of `${x:-word}`."""
         before = len(out)
         self._argument(param.arg, in_quotes, out)
         if outside is None:
             return
+        name = outside.name
         if all(is_blank(segment) for segment in out[before:]):
             del out[before:]  # `${X:-}` is whatever the caller gives
             self._put((outside,), in_quotes, out)

@@ -4,7 +4,6 @@ still counts."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import cast
 
 from verlint.languages.bash.assignments import declares
 from verlint.languages.bash.cursor import META, BashSyntaxError
@@ -202,7 +201,7 @@ class Parser(ConditionReader):
                 return None
             return self._arith_command if self.peek() == "(" else self._subshell
         reader = _READERS.get(word)
-        return None if reader is None else cast("Callable[[int], Compound | FunctionDef]", getattr(self, reader))
+        return None if reader is None else getattr(self, reader)
 
     def _simple(self) -> Command:
         start = self.pos

@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 
 from verlint.languages.bash.pieces import MARK
+from verlint.lazy import pattern
 
 Pattern = tuple[tuple[str, bool], ...]
 """Runs of a pattern: characters, and whether they are quoted (then they match themselves)."""
@@ -14,7 +15,7 @@ _CLASSES = {
     "space": r"\s", "digit": "0-9", "alpha": "A-Za-z", "alnum": "A-Za-z0-9", "upper": "A-Z", "lower": "a-z",
     "punct": r"!-/:-@\[-`{-~", "blank": r" \t", "xdigit": "0-9A-Fa-f", "word": r"\w",
 }  # fmt: skip
-_ACTIVE = re.compile(r"[*?\[]|[@+!]\(")
+_ACTIVE = pattern(r"[*?\[]|[@+!]\(")
 
 
 def is_pattern(pattern: Pattern) -> bool:
@@ -36,7 +37,14 @@ def matches(text: str, pattern: Pattern) -> bool | None:
         return True
     if text == whole:
         return None if text == MARK else True
+    if MARK not in whole and not _matches_one(pattern) and compile_pattern(pattern).fullmatch(text):
+        return True  # only a `*` can have matched the unknown, and it matches whatever that is
     return False if _certain_mismatch(text, pattern) else None
+
+
+def _matches_one(pattern: Pattern) -> bool:
+    """Whether anything but `*` in a pattern may match a character that is not written there."""
+    return any(not quoted and re.search(r"[?\[]|[*@+!]\(", text) for text, quoted in pattern)
 
 
 def _certain_mismatch(text: str, pattern: Pattern) -> bool:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import replace
-from typing import TypeAlias
 
+from verlint.record import replace
 from verlint.source import Span
 from verlint.value import Hole, Hop, Literal, Part, Text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 Parts: TypeAlias = tuple[Part, ...]
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TypeAlias
 
 from verlint.languages.bash.conditions import Conditions
 from verlint.languages.bash.escapes import unescape
 from verlint.languages.bash.formatting import format_printf
 from verlint.languages.bash.pieces import Parts, flat, join, known
 from verlint.languages.bash.syntax import Assign, Simple
+from verlint.record import dataclass
 from verlint.value import Literal, Text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 
 @dataclass(frozen=True, slots=True)

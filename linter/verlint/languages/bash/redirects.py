@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from verlint.languages.bash.braced import BracedReader
 from verlint.languages.bash.cursor import BashSyntaxError
 from verlint.languages.bash.syntax import DoubleQuoted, Lit, Part, Redirect, Word
+from verlint.lazy import pattern
 
-_REDIRECT = re.compile(r"(\d+|\{[A-Za-z_]\w*\})?(&>>|&>|<<<|<<-|<<|<>|>>|>\||>&|<&|<|>)")
+_REDIRECT = pattern(r"(\d+|\{[A-Za-z_]\w*\})?(&>>|&>|<<<|<<-|<<|<>|>>|>\||>&|<&|<|>)")
 
 
 class RedirectReader(BracedReader):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from verlint.languages.bash.command import Assignment, Command, Guard
 from verlint.languages.bash.parser import parse
@@ -12,6 +11,7 @@ from verlint.languages.bash.pieces import Parts, plain
 from verlint.languages.bash.shell import Shell
 from verlint.languages.bash.state import Event, Files, Note, OverBudget, Run, Variable
 from verlint.languages.bash.syntax import Program
+from verlint.record import dataclass
 from verlint.source import Source
 from verlint.value import Hole, Text
 

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias
 
 from verlint.languages.bash.command import Assignment, Call, Command, Guard, Surroundings
 from verlint.languages.bash.pieces import EMPTY, Parts, flat, known, plain
 from verlint.languages.bash.syntax import Node, Program, Sequence
+from verlint.record import dataclass, field
 from verlint.source import Source, Span
 from verlint.value import Hole, Literal, Text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Protocol, TypeAlias
+else:
+    Protocol = object
 
 Event: TypeAlias = Command | Assignment
 

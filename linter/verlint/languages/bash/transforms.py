@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from verlint.languages.bash.patterns import Pattern, compile_pattern, is_pattern, translate
 from verlint.languages.bash.pieces import EMPTY, MARK, Parts, cut, flat, has_hole, plain
 from verlint.languages.bash.state import DiscardLine
 from verlint.languages.bash.syntax import Param
+from verlint.record import replace
 from verlint.value import Hole, Literal
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from verlint.languages.bash.segments import Segments
 
@@ -140,15 +140,38 @@ def _trim(shell: Segments, value: Parts, param: Param, pattern: Pattern) -> Part
 
 
 def _trim_unknown(shell: Segments, value: Parts, param: Param, pattern: Pattern) -> Parts:
-    """Trim a string with holes: sure only when the trimmed side is known and the pattern has no wildcard."""
+    """Trim a string with holes: sure where the trimmed side is known and either the pattern has no wildcard or its
+    wildcard ends at characters that are found there."""
     whole = "".join(run for run, _ in pattern)
     text = flat(value)
+    front = param.op[0] == "#"
     if not is_pattern(pattern):
-        if param.op[0] == "#" and text.startswith(whole):
+        if front and text.startswith(whole):
             return cut(value, len(whole), len(text))
-        if param.op[0] == "%" and text.endswith(whole):
+        if not front and text.endswith(whole):
             return cut(value, 0, len(text) - len(whole))
-        edge = text.split(MARK, 1)[0] if param.op[0] == "#" else text.rsplit(MARK, 1)[-1]
+        edge = text.split(MARK, 1)[0] if front else text.rsplit(MARK, 1)[-1]
         if len(edge) >= len(whole):
             return value
+    mark = _up_to(pattern, front)
+    if mark:
+        first = front == (len(param.op) == 1)  # `#*x` and `%%x*` look for the first x, the others for the last
+        at = text.find(mark) if first else text.rfind(mark)
+        known_side = MARK not in (text[:at] if first else text[at:])
+        if at >= 0 and known_side:
+            return cut(value, at + len(mark), len(text)) if front else cut(value, 0, at)
     return _unknown(shell, param, "trimmed unknown")
+
+
+def _up_to(pattern: Pattern, front: bool) -> str:
+    """The characters x of the pattern `*x` (`x*` when the end is trimmed), "" for any other pattern."""
+    runs = [run for run in pattern if run[0]]
+    if len(runs) == 1 and not runs[0][1]:
+        text = runs[0][0]
+        rest = text[1:] if front else text[:-1]
+        star = text[0] if front else text[-1]
+        return rest if star == "*" and rest and not is_pattern(((rest, False),)) and "\\" not in rest else ""
+    if len(runs) == 2 and runs[0 if front else 1] == ("*", False):
+        rest, quoted = runs[1 if front else 0]
+        return rest if quoted or not is_pattern(((rest, False),)) else ""
+    return ""

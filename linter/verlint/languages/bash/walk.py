@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields
+from functools import cache
 
 from verlint.languages.bash.syntax import ArrayItem, CaseArm, Lit, Node, Word
+from verlint.record import names
 
 
-def children(node: Node | ArrayItem | CaseArm) -> Iterator[Node]:
+def children(node: Node | ArrayItem | CaseArm) -> list[Node]:
     """The nodes directly below one, in the order they are declared."""
-    for each in fields(node):
-        yield from _nodes(getattr(node, each.name))
+    found: list[Node] = []
+    for name in _fields(node.__class__):
+        _gather(getattr(node, name), found)
+    return found
 
 
 def walk(node: Node) -> Iterator[Node]:
-    """A node and all below it, outer ones first."""
-    yield node
-    for child in children(node):
-        yield from walk(child)
+    """A node and all below it, outer ones first, in the order of the text."""
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting += reversed(children(node))
 
 
 def literal_word(word: object) -> str:
@@ -28,11 +33,20 @@ def literal_word(word: object) -> str:
     return "".join(part.text for part in word.parts if isinstance(part, Lit))
 
 
-def _nodes(value: object) -> Iterator[Node]:
+@cache
+def _fields(kind: type) -> tuple[str, ...]:
+    """The fields that may hold nodes."""
+    written: dict[str, str] = {}
+    for base in reversed(kind.__mro__):
+        written |= getattr(base, "__annotations__", {})
+    return tuple(name for name in names(kind) if written[name] not in ("str", "int", "bool"))
+
+
+def _gather(value: object, found: list[Node]) -> None:
     if isinstance(value, Node):
-        yield value
-    elif isinstance(value, (ArrayItem, CaseArm)):
-        yield from children(value)
+        found.append(value)
     elif isinstance(value, (list, tuple)):
         for each in value:
-            yield from _nodes(each)
+            _gather(each, found)
+    elif isinstance(value, (ArrayItem, CaseArm)):
+        found += children(value)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from verlint.languages.bash.cursor import META, NAME, BashSyntaxError, Cursor
 from verlint.languages.bash.escapes import unescape
 from verlint.languages.bash.syntax import (
@@ -18,9 +16,10 @@ from verlint.languages.bash.syntax import (
     Sequence,
     Word,
 )
+from verlint.lazy import pattern
 
-_PLAIN = re.compile(r"[^ \t\n;&|<>()\\'\"`$*?@!+\[\]{}]+")
-_IN_QUOTES = re.compile(r'[^"\\$`]+')
+_PLAIN = pattern(r"[^ \t\n;&|<>()\\'\"`$*?@!+\[\]{}]+")
+_IN_QUOTES = pattern(r'[^"\\$`]+')
 
 
 SPECIAL = "@*#?$!-"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
+from verlint.lazy import pattern
+from verlint.record import dataclass, field
 from verlint.value import Text
 
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+_ASSIGNMENT = pattern(r"[A-Za-z_]\w*=")
 
 WITH_VALUE: Mapping[str, frozenset[str]] = {
     "env": frozenset(["-u", "--unset", "-C", "--chdir", "-S"]),

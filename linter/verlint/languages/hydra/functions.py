@@ -6,12 +6,16 @@ They compute on what is known. A `Pending.HOLE` among the arguments fits every p
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Final, TypeAlias
+
+from verlint.record import dataclass
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final, TypeAlias
 
 # Element trees are checked where they are used: recursive unions make every step a cast and find nothing.
-Element: TypeAlias = Any
+Element: TypeAlias = "Any"
 """What Hydra's parser makes of an element: a scalar, `Quoted`, list, dict, sweep, `Glob` or `Pending`."""
 
 

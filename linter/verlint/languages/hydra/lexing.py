@@ -6,10 +6,14 @@ The longest token wins, as in Hydra's own lexer; the patterns below are ordered 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Final
 
+from verlint.lazy import pattern
+from verlint.record import dataclass
 from verlint.value import Literal, Text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 HOLE: Final = "\0"
 """What stands for a hole in a skeleton: no command line argument can hold this character."""
@@ -27,7 +31,7 @@ _DIGITS = r"[0-9](?:_?[0-9])*"
 _POINT = rf"(?:{_UNSIGNED}?\.{_DIGITS}|{_UNSIGNED}\.)"
 _WORD_KINDS = {"true": BOOL, "false": BOOL, "null": NULL, "inf": FLOAT, "nan": FLOAT}
 
-_TOKEN = re.compile(
+_TOKEN = pattern(
     rf"""
       (?P<POPEN>[ \t]*\([ \t]*)
     | (?P<COMMA>[ \t]*,[ \t]*)

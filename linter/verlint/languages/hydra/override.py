@@ -7,16 +7,20 @@ identifier; a fault is reported only if the word is at fault as well when its ho
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import Enum
-from typing import Final
 
 from verlint.languages.hydra.functions import SWEEPS, Element, Glob, Pending, Quoted, Shuffled
 from verlint.languages.hydra.lexing import HOLE, single, skeleton
 from verlint.languages.hydra.places import fault_place, place, plain_places
 from verlint.languages.hydra.values import ValueFault, parse_value, typed
+from verlint.lazy import pattern
+from verlint.record import dataclass
 from verlint.source import Span
 from verlint.value import Data, Hop, Literal, State, Text, Value, show
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 
 class Form(Enum):
@@ -58,8 +62,8 @@ class Override:
 
 
 _FORMS: Final = {"": Form.SET, "+": Form.ADD, "++": Form.FORCE, "~": Form.DELETE}
-_PREFIX: Final = re.compile(r"\+\+?|~|")
-_PLAIN: Final = re.compile(
+_PREFIX: Final = pattern(r"\+\+?|~|")
+_PLAIN: Final = pattern(
     rf"(\+\+?|)([A-Za-z_]\w*(?:\.[A-Za-z_][\w-]*)*)=([\w./:@%+*?|{HOLE}-]{{0,4000}})\Z",
     re.ASCII,
 )
@@ -69,9 +73,9 @@ _NAME: Final = rf"[A-Za-z_{HOLE}][A-Za-z0-9_{HOLE}-]*"
 _SPECIAL: Final = rf"[A-Za-z_${HOLE}][A-Za-z0-9_${HOLE}-]*"
 _SEGMENT: Final = rf"(?:{_SPECIAL}|0|[1-9](?:_?[0-9])*)"
 _PACKAGE: Final = rf"(?:{_SEGMENT}(?:\.{_SEGMENT})+|{_SPECIAL}|)"
-_KEY: Final = re.compile(rf"(?:{_NAME}(?:/{_NAME})+|{_PACKAGE})(?:@{_PACKAGE})?")
-_KEY_CHARACTER: Final = re.compile(rf"[\w${HOLE}./@:+~-]", re.ASCII)
-_LIKE: Final = re.compile(
+_KEY: Final = pattern(rf"(?:{_NAME}(?:/{_NAME})+|{_PACKAGE})(?:@{_PACKAGE})?")
+_KEY_CHARACTER: Final = pattern(rf"[\w${HOLE}./@:+~-]", re.ASCII)
+_LIKE: Final = pattern(
     rf"\+{{0,2}}[A-Za-z_${HOLE}][\w${HOLE}./@:\[\]-]*=|~[A-Za-z_$][\w${HOLE}./@:-]*(?:=|\Z)", re.ASCII
 )
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import re
-from typing import Final
-
 from verlint.languages.hydra import lexing as lex
 from verlint.languages.hydra.functions import CallError, Choice, Element, Pending, Quoted, call
 from verlint.languages.hydra.lexing import HOLE, Token
+from verlint.lazy import pattern
 from verlint.value import Scalar
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 _KEY_KINDS: Final = frozenset({lex.ID, lex.NULL, lex.INT, lex.FLOAT, lex.BOOL, lex.UNQUOTED, lex.ESC, lex.WS})
 _PRIMITIVE_KINDS: Final = _KEY_KINDS | {lex.INTERPOLATION, lex.COLON}
 _CLOSES: Final = {lex.PCLOSE: ")", lex.BRACKET_CLOSE: "]", lex.BRACE_CLOSE: "}"}
-_ESCAPED_QUOTE: Final = {'"': re.compile(r'\\+"'), "'": re.compile(r"\\+'")}
+_ESCAPED_QUOTE: Final = {'"': pattern(r'\\+"'), "'": pattern(r"\\+'")}
 _DEEPEST: Final = 80
 """Nesting at which reading stops; Hydra's own parser runs out of stack somewhat later."""
 

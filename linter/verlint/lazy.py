@@ -1,0 +1,45 @@
+"""Regular expressions that are compiled when they are first used.
+
+Compiling is the slow part of importing a module full of expressions, and most runs use a few of them only. Type
+checkers see `re.compile`.
+"""
+
+from __future__ import annotations
+
+import re
+
+TYPE_CHECKING = False  # as `typing` says it, without its import
+if TYPE_CHECKING:
+    from re import compile as _compile
+
+    pattern = _compile
+
+_ATTRIBUTES = (
+    *("match", "fullmatch", "search", "finditer", "findall", "split", "sub", "subn", "scanner"),
+    *("pattern", "flags", "groups", "groupindex"),
+)
+
+
+class _Pattern:
+    """Has what a compiled expression has: the first attribute that is asked for compiles it and fills in all."""
+
+    __slots__ = ("_given", *_ATTRIBUTES)
+
+    def __init__(self, pattern: str, flags: int = 0) -> None:
+        self._given = (pattern, flags)
+
+    def __getattr__(self, name: str) -> object:
+        if name not in _ATTRIBUTES:
+            raise AttributeError(name)
+        compiled = re.compile(*self._given)
+        for each in _ATTRIBUTES:
+            setattr(self, each, getattr(compiled, each))
+        found: object = getattr(compiled, name)
+        return found
+
+    def __repr__(self) -> str:
+        return f"pattern({self._given[0]!r})"
+
+
+if not TYPE_CHECKING:
+    pattern = _Pattern

@@ -1,0 +1,480 @@
+#!/usr/bin/env python3
+"""Make linter/verlint/verl/schemas.json.gz: what each released VeRL takes as configuration.
+
+    python scripts/build_verl_schemas.py                     # downloads the wheels with pip, writes the file
+    python scripts/build_verl_schemas.py --wheels FOLDER     # uses wheels that are there
+    python scripts/build_verl_schemas.py --forks FOLDER      # reads the forks of LMOps anew (a checkout of LMOps)
+    python scripts/build_verl_schemas.py --check 0.9.1       # does the file hold what this version's wheel says?
+
+Wheels are unpacked into a temporary folder and read as text: configs are composed by `verlint.verl.compose`, the rest
+is taken from syntax trees. Nothing of a wheel is imported or run. Without `--forks` the forks' part of the present file
+is kept.
+
+The file is a gzip of lines, each a name, a tab, and JSON. The lines (docs/verl.md describes them for readers):
+
+    meta                    {"format", "versions", "forks": {name: {"base", "commit", "source"}}}
+    entries                 [version, {module: [folder, config]}] by version, as changes
+    config NAME             [version, base, [removed keys], {key: default}] by version; base "" is the version before,
+                            any other text is the config of that name of the same version
+    fork NAME CONFIG        [base version, [removed keys], {key: default}]
+    groups, registries, classes, dead
+                            [version, {name: ... or null when it is gone}] by version, as changes
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import gzip
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+TARGET = ROOT / "linter/verlint/verl/schemas.json.gz"
+FORMAT = 1
+VERSIONS = (
+    *("0.2", "0.2.0.post2", "0.3.0.post1", "0.4.0", "0.4.1", "0.5.0", "0.6.0", "0.6.1"),
+    *("0.7.0", "0.7.1", "0.8.0", "0.9.0", "0.9.1"),
+)
+FORKS = {"oel": "oel/verl", "opcd": "opcd/verl", "coach": "llm-as-a-coach/verl"}
+FORK_BASE = "0.4.1"
+FORK_SOURCE = "https://github.com/microsoft/LMOps"
+COMPONENTS = frozenset(["reward_manager", "legacy_reward_impl"])
+"""Files beside the entries' configs that are parts of them."""
+BASES = ("ppo_trainer", "ppo_megatron_trainer")
+"""Configs that others are written as changes of."""
+
+sys.path.insert(0, str(ROOT / "linter"))
+
+from verlint.files.tree import Tree  # noqa: E402
+from verlint.verl.compose import ConfigFolders  # noqa: E402
+from verlint.verl.config_yaml import ConfigError  # noqa: E402
+from verlint.verl.defaults_list import Choices  # noqa: E402
+from verlint.verl.interpolation import leaves  # noqa: E402
+
+Json = Any
+
+
+class WheelError(Exception):
+    """A wheel cannot be had; the text says why."""
+
+
+def fetch(version: str, folder: Path) -> Path:
+    """The wheel of a version, downloaded through pip."""
+    found = wheel_in(folder, version)
+    if found is None:
+        command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", str(folder), f"verl=={version}"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise WheelError(done.stderr.strip()[-500:])
+        found = wheel_in(folder, version)
+    if found is None:
+        raise WheelError(f"pip gave no wheel of verl {version}")
+    return found
+
+
+def wheel_in(folder: Path, version: str) -> Path | None:
+    """The wheel of a version in a folder."""
+    return next(iter(sorted(folder.glob(f"verl-{version}-*.whl"))), None)
+
+
+def unpack(wheel: Path, folder: Path) -> Path:
+    """The unpacked wheel."""
+    out = folder / wheel.name.removesuffix(".whl")
+    if not out.is_dir():
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(out)
+    return out
+
+
+# ---- what one version holds
+
+
+class Wheel:
+    """An unpacked wheel, or a checkout."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.files = Tree(root)
+        self.modules = {
+            path.relative_to(root).as_posix(): path.read_text(encoding="utf-8", errors="replace")
+            for path in sorted(root.glob("verl/**/*.py"))
+            if "third_party" not in path.parts
+        }
+        self._trees: dict[str, ast.Module] = {}
+
+    def tree(self, path: str) -> ast.Module:
+        if path not in self._trees:
+            try:
+                self._trees[path] = ast.parse(self.modules[path])
+            except SyntaxError:
+                self._trees[path] = ast.Module([], [])
+        return self._trees[path]
+
+    def facts(self) -> dict[str, dict[str, Json]]:
+        """All facts by their line in the file, each by name."""
+        configs = self.configs()
+        targets = {value for config in configs.values() for key, value in config.items() if key.endswith("_target_")}
+        return {
+            "entries": self.entries(),
+            "configs": configs,
+            "groups": self.groups(),
+            "registries": {name: sorted(values) for name, values in self.registries().items() if values},
+            "classes": self.classes(str(each) for each in targets if each),
+            "dead": {"names": self.dead(configs.values())},
+        }
+
+    def entries(self) -> dict[str, list[str]]:
+        """Modules with a Hydra entry point: the folder of their configs and the config they start with."""
+        out = {}
+        for path, text in self.modules.items():
+            match = re.search(r"@hydra\.main\(\s*config_path=['\"]([^'\"]+)['\"],\s*config_name=['\"]([^'\"]+)", text)
+            if match:
+                module = path.removesuffix(".py").replace("/", ".")
+                out[module] = [f"{path.rpartition('/')[0]}/{match[1]}", match[2]]
+        return out
+
+    def configs(self) -> dict[str, dict[str, Json]]:
+        """The leaves of each config that an entry can start with, before references are resolved."""
+        out = {}
+        for path in sorted(self.root.glob("verl/**/config/*.yaml")):
+            if path.name.startswith("_") or path.stem in COMPONENTS:
+                continue
+            folder = path.parent.relative_to(self.root).as_posix()
+            for choice in self._engines(path):
+                choices = Choices({"model_engine": choice} if choice else {})
+                try:
+                    tree, _ = ConfigFolders(self.files, [folder]).compose(path.stem, choices)
+                except ConfigError as error:
+                    print(f"{self.root.name}: {path.stem}: {error}", file=sys.stderr)
+                    continue
+                out[path.stem + (f" model_engine={choice}" if choice else "")] = leaves(tree)
+        return out
+
+    def _engines(self, path: Path) -> list[str]:
+        folder = path.parent / "model_engine"
+        if path.stem != "ppo_trainer" or not folder.is_dir():
+            return [""]
+        return ["", *(each.stem for each in sorted(folder.glob("*.yaml")) if each.stem != "dp")]
+
+    def groups(self) -> dict[str, list[str]]:
+        """The config groups of the trainers' folder, with their options."""
+        base = self.root / "verl/trainer/config"
+        found = {each.name: sorted(file.stem for file in each.glob("*.yaml")) for each in base.iterdir() if each.is_dir()}
+        return {name: options for name, options in sorted(found.items()) if options}
+
+    # ---- registries
+
+    def registries(self) -> dict[str, set[str]]:
+        """Names that config values are looked up by."""
+        algorithms = self._under("verl/trainer/ppo/core_algos.py")
+        trainer = [*algorithms, *self._under("verl/trainer/ppo/ray_trainer.py")]
+        workers = self._under("verl/workers/fsdp_workers.py", "verl/workers/megatron_workers.py")
+        rewards = self._under("verl/workers/reward_manager/", "verl/experimental/reward_loop/", "verl/experimental/reward/")
+        estimators = self._enum(trainer, "AdvantageEstimator")
+        estimators |= set(self._decorated(algorithms, "register_adv_est"))
+        managers = set(self._decorated(rewards, "register", "register_manager", "register_manager_legacy"))
+        out = {
+            "adv_estimator": estimators or set(self._compared(trainer, "adv_estimator")),
+            "policy_loss": set(self._decorated(algorithms, "register_policy_loss")),
+            "kl_penalty": set(self._compared(algorithms, "kl_penalty")),
+            "loss_agg_mode": set(self._compared(algorithms, "loss_agg_mode")),
+            "logger": set(self._listed("verl/utils/tracking.py", "supported_backend")),
+            "reward_manager": managers or set(self._compared(self._under("verl/trainer/main_ppo.py"), "reward_manager_name")),
+            "rollout": self._rollouts() or set(self._compared(workers, "rollout_name", "name", inside="rollout")),
+            "agent_loop": set(self._decorated(self._under("verl/experimental/agent_loop/"), "register")),
+            "checkpoint_engine": set(self._called(self._under("verl/checkpoint_engine/"), "CheckpointEngineRegistry")),
+            "trainer_mode": set(self._decorated(self._under("verl/trainer/"), "register_trainer")),
+        }
+        return {name: values for name, values in out.items() if values}
+
+    def _under(self, *starts: str) -> list[str]:
+        return [path for path in self.modules if path.startswith(starts)]
+
+    def _nodes(self, paths: Iterable[str]) -> Iterator[ast.AST]:
+        for path in paths:
+            yield from ast.walk(self.tree(path))
+
+    def _enum(self, paths: Iterable[str], name: str) -> set[str]:
+        return {
+            str(line.value.value)
+            for node in self._nodes(paths)
+            if isinstance(node, ast.ClassDef) and node.name == name
+            for line in node.body
+            if isinstance(line, ast.Assign) and isinstance(line.value, ast.Constant)
+        }
+
+    def _decorated(self, paths: Iterable[str], *names: str) -> Iterator[str]:
+        for node in self._nodes(paths):
+            for each in getattr(node, "decorator_list", ()):
+                if isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id in names:
+                    yield from _texts(each.args[:1])
+
+    def _called(self, paths: Iterable[str], registry: str) -> Iterator[str]:
+        for node in self._nodes(paths):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == f"{registry}.register":
+                yield from _texts(node.args[:1])
+
+    def _rollouts(self) -> set[str]:
+        found = set(self._called(self.modules, "RolloutReplicaRegistry"))
+        for node in self._nodes(self._under("verl/workers/rollout/base.py")):
+            if isinstance(node, ast.AnnAssign | ast.Assign) and isinstance(node.value, ast.Dict):
+                keys = [key for key in node.value.keys if isinstance(key, ast.Tuple)]
+                found.update(text for key in keys for text in _texts(key.elts[:1]))
+        return found
+
+    def _compared(self, paths: Iterable[str], *names: str, inside: str = "") -> Iterator[str]:
+        """Texts that a name or attribute is compared with."""
+        for node in self._nodes(paths):
+            if not isinstance(node, ast.Compare) or not isinstance(node.ops[0], ast.Eq | ast.In):
+                continue
+            left = ast.unparse(node.left)
+            if left.rpartition(".")[2] in names and (left in names or inside in left):
+                right = node.comparators[0]
+                yield from _texts(right.elts if isinstance(right, ast.Tuple | ast.List) else [right])
+
+    def _listed(self, path: str, name: str) -> Iterator[str]:
+        for node in self._nodes([path] if path in self.modules else ()):
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name and isinstance(node.value, ast.List):
+                yield from _texts(node.value.elts)
+
+    # ---- data classes
+
+    def classes(self, targets: Iterable[str]) -> dict[str, dict[str, list[Json]]]:
+        """Fields of the data classes that configs are made into: name -> [type] or [type, default]."""
+        index: dict[str, list[tuple[str, ast.ClassDef]]] = {}
+        for path in self.modules:
+            if "class " in self.modules[path]:
+                for node in self.tree(path).body:
+                    if isinstance(node, ast.ClassDef):
+                        index.setdefault(node.name, []).append((path, node))
+        out = {}
+        for target in sorted(targets):
+            fields = _fields(target.rpartition(".")[2], target.replace(".", "/"), index, 0)
+            if fields is not None:
+                out[target] = {name: value for name, value in fields.items() if name != "_target_"}
+        return out
+
+    # ---- dead keys
+
+    def dead(self, configs: Iterable[Mapping[str, Json]]) -> list[str]:
+        """Last names of keys that no code reads: they stand in no module but as a field of a config's data class."""
+        words: set[str] = set()
+        for path, text in self.modules.items():
+            if "/config/" in path or path.endswith("_config.py"):
+                words |= _read_names(self.tree(path))
+            else:
+                words.update(re.findall(r"[\w-]+", text))
+                words.update(re.findall(r"\w+", text))
+        names = {key.rpartition(".")[2] for config in configs for key in config}
+        return sorted(name for name in names if name not in words and name != "_target_")
+
+
+def _texts(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    for node in nodes:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
+def _fields(
+    name: str, near: str, index: Mapping[str, list[tuple[str, ast.ClassDef]]], depth: int
+) -> dict[str, list[Json]] | None:
+    if name not in index or depth > 6:
+        return None
+    path, node = max(index[name], key=lambda found: len(_shared(found[0], near)))
+    out: dict[str, list[Json]] = {}
+    for base in reversed(node.bases):
+        out.update(_fields(ast.unparse(base).rpartition(".")[2], path, index, depth + 1) or {})
+    for line in node.body:
+        if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name):
+            kind = ast.unparse(line.annotation)
+            if not kind.startswith(("ClassVar", "InitVar")):
+                out[line.target.id] = [kind, *_default(line.value)]
+    return out
+
+
+def _shared(left: str, right: str) -> str:
+    size = next((at for at, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))
+    return left[:size]
+
+
+def _default(node: ast.expr | None) -> list[Json]:
+    """The default of a field as a list of one, [] when it has none; an expression as {"=": its text}."""
+    if node is None:
+        return []
+    if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == "field":
+        words = {each.arg: each.value for each in node.keywords}
+        if "default" in words:
+            return _default(words["default"])
+        if "default_factory" in words:
+            text = ast.unparse(words["default_factory"])
+            return [{"list": [], "dict": {}}.get(text, {"=": text})]
+        return []
+    try:
+        value = ast.literal_eval(node)
+        json.dumps(value)
+    except (ValueError, TypeError):
+        return [{"=": ast.unparse(node)}]
+    return [list(value) if isinstance(value, tuple) else value]
+
+
+def _read_names(tree: ast.Module) -> set[str]:
+    """Names that a module of data classes reads: attributes, arguments, texts that are no docstrings."""
+    out: set[str] = set()
+    documented = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.Module) and node.body and isinstance(node.body[0], ast.Expr)
+    }
+    frozen = {
+        id(each)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and "_fields" in ast.unparse(node.targets[0])
+        for each in ast.walk(node)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            out.add(node.attr)
+        elif isinstance(node, ast.keyword) and node.arg:
+            out.add(node.arg)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            if id(node) not in documented and id(node) not in frozen:
+                out.update(re.findall(r"\w+", node.value))
+    return out
+
+
+# ---- the file
+
+
+def encode(facts: Mapping[str, Mapping[str, Mapping[str, Json]]], forks: Mapping[str, Json]) -> bytes:
+    """The file for the facts of all versions, oldest first, and the forks' lines."""
+    versions = list(facts)
+    lines = {"meta": {"format": FORMAT, "versions": versions, "forks": forks["meta"]}}
+    for kind in ("entries", "groups", "registries", "classes", "dead"):
+        lines[kind] = _changes({version: each[kind] for version, each in facts.items()})
+    names = {name for each in facts.values() for name in each["configs"]}
+    for name in [*BASES, *sorted(names.difference(BASES))]:
+        lines[f"config {name}"] = list(_config_rows(name, {version: each["configs"] for version, each in facts.items()}))
+    lines |= forks["lines"]
+    text = "".join(f"{name}\t{_dumps(value)}\n" for name, value in lines.items())
+    return gzip.compress(text.encode(), 9, mtime=0)
+
+
+def _dumps(value: Json) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def _changes(by_version: Mapping[str, Mapping[str, Json]]) -> list[Json]:
+    rows = []
+    before: Mapping[str, Json] = {}
+    for version, now in by_version.items():
+        changed = {name: value for name, value in now.items() if name not in before or before[name] != value}
+        changed |= dict.fromkeys(name for name in before if name not in now)
+        if changed:
+            rows.append([version, changed])
+        before = now
+    return rows
+
+
+def _config_rows(name: str, by_version: Mapping[str, Mapping[str, Mapping[str, Json]]]) -> Iterator[Json]:
+    before: Mapping[str, Json] = {}
+    seen = False
+    for version, configs in by_version.items():
+        if name not in configs:
+            if seen:
+                yield [version, None, [], {}]
+            seen = False
+            continue
+        choices = [["", *difference(before if seen else {}, configs[name])]]
+        for base in BASES[: BASES.index(name)] if name in BASES else BASES:
+            if base in configs:
+                choices.append([base, *difference(configs[base], configs[name])])
+        yield [version, *min(choices, key=lambda each: len(_dumps(each)))]
+        before, seen = configs[name], True
+
+
+def difference(old: Mapping[str, Json], new: Mapping[str, Json]) -> list[Json]:
+    """What makes the new leaves of the old ones: removed keys, and set ones. `True` is not 1 here."""
+    gone = [key for key in old if key not in new]
+    put = {key: value for key, value in new.items() if key not in old or _dumps(old[key]) != _dumps(value)}
+    return [gone, put]
+
+
+def read_forks(checkout: Path, commit: str, base: Mapping[str, Mapping[str, Json]]) -> dict[str, Json]:
+    """The forks' lines: their configs as changes of the base version's."""
+    lines, meta = {}, {}
+    for name, folder in FORKS.items():
+        meta[name] = {"base": FORK_BASE, "commit": commit, "source": f"{FORK_SOURCE}/tree/{commit}/{folder}"}
+        for config, flat in sorted(Wheel(checkout / folder).configs().items()):
+            lines[f"fork {name} {config}"] = [FORK_BASE, *difference(base[config], flat)]
+    return {"meta": meta, "lines": lines}
+
+
+def kept_forks(path: Path) -> dict[str, Json]:
+    """The forks' lines of the present file."""
+    if not path.exists():
+        return {"meta": {}, "lines": {}}
+    lines = dict(line.split("\t", 1) for line in gzip.decompress(path.read_bytes()).decode().splitlines())
+    return {
+        "meta": json.loads(lines["meta"])["forks"],
+        "lines": {name: json.loads(text) for name, text in lines.items() if name.startswith("fork ")},
+    }
+
+
+def facts_of(version: str, wheels: Path, unpacked: Path) -> dict[str, dict[str, Json]]:
+    """The facts of one version, from its wheel."""
+    return Wheel(unpack(fetch(version, wheels), unpacked)).facts()
+
+
+def check(version: str, wheels: Path, unpacked: Path) -> list[str]:
+    """How the file differs from what the wheel of a version says; nothing when they agree."""
+    from verlint.verl import schema
+
+    facts = facts_of(version, wheels, unpacked)
+    out = []
+    for name, flat in facts["configs"].items():
+        gone, put = difference(schema.leaves_of(version, name) or {}, flat)
+        out += [f"{name}: {key} is not in the wheel" for key in gone]
+        out += [f"{name}: {key} = {value!r}" for key, value in put.items()]
+    for kind in ("entries", "groups", "registries", "classes", "dead"):
+        held = schema.facts(kind, version)
+        if _dumps(held) != _dumps(facts[kind]) and held != facts[kind]:
+            names = [name for name in {**held, **facts[kind]} if held.get(name) != facts[kind].get(name)]
+            out.append(f"{kind}: {', '.join(names)}")
+    return out
+
+
+def main() -> int:
+    """Build or check the file."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--wheels", type=Path, help="folder with wheels; missing ones are downloaded into it")
+    parser.add_argument("--forks", type=Path, help="a checkout of LMOps")
+    parser.add_argument("--commit", default="", help="the commit of that checkout")
+    parser.add_argument("--check", metavar="VERSION", help="compare the file with the wheel of a version")
+    parser.add_argument("--output", type=Path, default=TARGET)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        wheels, unpacked = arguments.wheels or Path(temporary), Path(temporary)
+        if arguments.check:
+            found = check(arguments.check, wheels, unpacked)
+            print("\n".join(found) or f"the file holds what the wheel of {arguments.check} says")
+            return 1 if found else 0
+        facts = {version: facts_of(version, wheels, unpacked) for version in VERSIONS}
+    forks = kept_forks(TARGET)
+    if arguments.forks:
+        forks = read_forks(arguments.forks, arguments.commit, facts[FORK_BASE]["configs"])
+    data = encode(facts, forks)
+    arguments.output.write_bytes(data)
+    print(f"{arguments.output}: {len(data)} bytes, {len(facts)} versions, {len(forks['meta'])} forks")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,454 @@
+"""Launchers looked at as they stand: nobody knows the arguments and the environment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from bash_oracle import Checkout
+from verlint.languages.bash.command import Command
+from verlint.languages.bash.replay import Entry, Path, Resolution, explore
+from verlint.source import Source
+from verlint.value import Text
+
+
+def resolve(text: str, files: Mapping[str, str] | None = None) -> Resolution:
+    """All paths of a launcher in an open world."""
+    given = {**(files or {}), "run.sh": text}
+    checkout = Checkout(given)
+    source = checkout.source("run.sh")
+    assert source is not None
+    return explore([source], checkout, Entry(name="run.sh"))
+
+
+def started(path: Path) -> list[Command]:
+    """The programs of a path."""
+    return [command for command in path.commands if not command.builtin and not command.function]
+
+
+def shown(command: Command) -> str:
+    """The words of a command, elastic ones with a star."""
+    return " ".join(("*" if word.elastic else "") + word.shown for word in command.argv)
+
+
+def programs(text: str, files: Mapping[str, str] | None = None) -> list[list[str]]:
+    """The programs of each path."""
+    return [[shown(command) for command in started(path)] for path in resolve(text, files).paths]
+
+
+def only(text: str, files: Mapping[str, str] | None = None) -> Command:
+    """The one program of a launcher with one path."""
+    (path,) = resolve(text, files).paths
+    (command,) = started(path)
+    return command
+
+
+def trail(word: Text) -> list[str]:
+    """The steps of provenance of a word: line and text."""
+    return [hop.note or (f"{hop.span.begin.line}: {hop.span.text}" if hop.span else "") for hop in word.trail()]
+
+
+def kinds(resolution: Resolution) -> list[str]:
+    """The kinds of notes of the first path."""
+    return [note.kind for note in resolution.paths[0].notes]
+
+
+# ---- unknowns
+
+
+@pytest.mark.parametrize(
+    ("text", "paths"),
+    [
+        ("train $A\n", [["train *${A}"]]),
+        ('train "$A" x$A "x$A/y"\n', [["train ${A} x${A} x${A}/y"]]),
+        ("train $name ${name}x end\n", [["train x end"]]),  # a name in lower case does not come from outside
+        ("train ${A:-d} ${A-e}\n", [["train d e"]]),
+        ("train ${A:-} ${B:-$A}\n", [["train *${A} *${A}"]]),
+        (': "${A:=d}"\ntrain $A\n', [["train d"]]),
+        (': "${A:?folder}"\ntrain $A\n', [["train *${A}"]]),
+        ("train ${A:+--x $A} end\n", [["train end"], ["train --x *${A} end"]]),
+        ("train ${#A} $((A + 1)) ${A,,} ${A##*/}\n", [["train *${#A} *$((A + 1)) *${A} *${A##*/}"]]),
+        ('A=$(date)\ntrain "$A" "$A"\n', [["date", "train $(date) $(date)"]]),
+        ("train $RANDOM $$ $(hostname)\n", [["hostname", "train *${RANDOM} *$$ *$(hostname)"]]),
+        ('train "$@" $@ x"$@"\n', [["train *$@ *$@ *x$@"]]),
+        ('train $1 "${2:-d}" $#\n', [["train *$1 d *$#"]]),
+        ("read -r a b\ntrain $a\n", [["train *${a}"]]),
+        ("cd sub\ntrain $PWD/x\n", [["train ${PWD}/sub/x"]]),
+        ('D=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)\ntrain $D/x\n', [["dirname run.sh", "train ${PWD}/x"]]),
+        ('unset A\ntrain "[$A]"\n', [["train []"]]),
+        ("set -u\ntrain $lower\n", [["train *${lower}"]]),
+    ],
+)
+def test_unknown_values(text: str, paths: list[list[str]]) -> None:
+    assert programs(text) == paths
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "answer"),
+    [
+        ("$A", "$A", True),
+        ("x$A", "x$A", True),
+        ("$A", "$B", None),
+        ("x$A", "y$A", False),
+        ("$A/x", "$A/y", False),
+        ("${A:-d}", "d", True),
+        ("$(date)", "$(date)", None),
+        ("$((A + 1))", "$((A + 1))", True),
+        ("$((A + 1))", "$((A + 2))", None),
+    ],
+)
+def test_equality_of_unknowns(left: str, right: str, answer: bool | None) -> None:
+    command = started(resolve(f'train "{left}" "{right}"\n').paths[0])[-1]
+    assert command.argv[1].same_as(command.argv[2]) is answer
+
+
+def test_a_remembered_output_is_one_unknown() -> None:
+    command = started(resolve('A=$(date)\ntrain "$A" "$A"\n').paths[0])[-1]
+    assert command.argv[1].same_as(command.argv[2]) is True
+
+
+def test_defaults_may_be_replaced() -> None:
+    command = only('ROOT=${ROOT:-/data}\ntrain "$ROOT/x" /data/y\n')
+    assert [[getattr(part, "overridable", None) for part in word.parts] for word in command.words] == [
+        ["ROOT", ""],
+        [""],
+    ]
+
+
+# ---- options
+
+
+LOOP = """\
+MODEL=base
+while [[ $# -gt 0 ]]; do
+  case "$1" in
+    --model) MODEL="$2"; shift 2 ;;
+    --ckpt|-c) CKPT="$2"; shift 2 ;;
+    --len=*) LEN="${1#*=}"; shift ;;
+    --fast) FAST=1; shift ;;
+    *) break ;;
+  esac
+done
+"""
+
+
+def test_options_are_named_unknowns() -> None:
+    command = only(LOOP + 'train "$MODEL" "$CKPT" "$LEN" "$FAST" "$@"\n')
+    assert shown(command) == "train base <--ckpt> <--len> <--fast> *$@"
+    assert [hole.reason for word in command.words for hole in word.holes] == [
+        "option --ckpt",
+        "option --len",
+        "option --fast",
+        "arguments of the caller",
+    ]
+    assert getattr(command.words[0].parts[0], "overridable", "") == "--model"
+
+
+def test_given_arguments_come_before_unknown_ones() -> None:
+    text = 'bash one.sh --ckpt 800 "$@"\n'
+    files = {"one.sh": LOOP + 'train "$MODEL" "$CKPT" "$LEN" "$@"\n'}
+    assert programs(text, files) == [["bash one.sh --ckpt 800 *$@", "train base 800 <--len> *$@"]]
+
+
+def test_given_overrides_end_the_options() -> None:
+    text = 'bash one.sh --ckpt 800 a.b=1 "$@"\n'
+    files = {"one.sh": LOOP + 'train "$CKPT" "[$LEN]" "$@"\n'}
+    assert programs(text, files)[0] == ["bash one.sh --ckpt 800 a.b=1 *$@", "train 800 [${LEN}] a.b=1 *$@"]
+
+
+def test_options_of_a_function_that_gets_all_arguments() -> None:
+    text = "main() {\n" + LOOP + 'train "$MODEL" "$CKPT" "$@"\n}\nmain "$@"\n'
+    assert programs(text) == [["train base <--ckpt> *$@"]]
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        'while getopts "n:v" o; do case $o in n) N=$OPTARG ;; v) V=1 ;; *) exit 1 ;; esac; done',
+        'for a in "$@"; do case $a in -n=*) N="${a#*=}" ;; -v) V=1 ;; esac; done',
+        'for a; do case "$a" in -n=*) N="${a#*=}" ;; -v) V=1 ;; esac; done',
+    ],
+)
+def test_other_option_loops(loop: str) -> None:
+    assert programs(f'N=4\n{loop}\ntrain "$N" "$V"\n') == [["train 4 <-v>"]]
+
+
+# ---- paths
+
+
+@pytest.mark.parametrize(
+    ("text", "paths"),
+    [
+        (
+            'if [ -z "$A" ]; then train a; else train b; fi\n',
+            [("A is not set", True, ["train a"]), ("A is not set", False, ["train b"])],
+        ),
+        (
+            'if [ "$A" = x ]; then train a; else train b; fi\n',
+            [("${A} is x", False, ["train b"]), ("${A} is x", True, ["train a"])],
+        ),
+        (
+            '[ "$A" = x ] && train a\ntrain b\n',
+            [("${A} is x", False, ["train b"]), ("${A} is x", True, ["train a", "train b"])],
+        ),
+        (
+            "case $A in x) train a ;; *) train b ;; esac\n",
+            [("${A} is x", False, ["train b"]), ("${A} is x", True, ["train a"])],
+        ),
+        (
+            "if check; then train a; else train b; fi\n",
+            [("check succeeds", True, ["check", "train a"]), ("check succeeds", False, ["check", "train b"])],
+        ),
+        (
+            "check && train a || train b\n",
+            [("check succeeds", True, ["check", "train a"]), ("check succeeds", False, ["check", "train b"])],
+        ),
+        (
+            "if [ -f $A/x ]; then train a; else train b; fi\n",
+            [("${A}/x is a file", False, ["train b"]), ("${A}/x is a file", True, ["train a"])],
+        ),
+        (
+            "if command -v nvcc; then train a; else train b; fi\n",
+            [("nvcc is installed", True, ["train a"]), ("nvcc is installed", False, ["train b"])],
+        ),
+        ("((A > 3)) && train a\n", [("((A > 3))", True, ["train a"]), ("((A > 3))", False, [])]),
+    ],
+)
+def test_undecided_conditions_make_two_paths(text: str, paths: list[tuple[str, bool, list[str]]]) -> None:
+    found = resolve(text).paths
+    assert [
+        (path.conditions[0].text, path.conditions[0].holds, [shown(each) for each in started(path)]) for path in found
+    ] == paths
+    assert all(len(path.conditions) == 1 for path in found)
+
+
+@pytest.mark.parametrize(
+    ("text", "programs_"),
+    [
+        ("check || exit 1\ntrain\n", ["check", "train"]),
+        ("check && train\n", ["check", "train"]),
+        ("until check; do wait_; done\ntrain\n", ["check", "train"]),
+        ("while ! check; do wait_; done\ntrain\n", ["check", "train"]),
+        ('[ "$A" = "$A" ] && train\n', ["train"]),
+        ('[ -n "x$A" ] && train\n', ["train"]),
+        ("[[ /a/$A == /* ]] && train\n", ["train"]),
+        ('if [ "${RANK:-0}" -eq 0 ]; then train; else sleep infinity; fi\n', ["train"]),
+        ("if [ -f there.sh ]; then train; fi\n", ["train"]),
+        ("mkdir -p logs\nif [ -d logs ]; then train; fi\n", ["mkdir -p logs", "train"]),
+        ("false && train a || train b\n", ["train b"]),
+    ],
+)
+def test_decided_or_expected_conditions_make_one_path(text: str, programs_: list[str]) -> None:
+    assert programs(text, {"there.sh": ""}) == [programs_]
+
+
+def test_an_answer_stays_the_same() -> None:
+    text = 'if [ -n "$A" ]; then x=1; fi\nif [ -z "$A" ]; then x=2; fi\ntrain "$x"\n'
+    assert programs(text) == [["train 2"], ["train 1"]]
+
+
+def test_guards_stand_around_what_they_guard() -> None:
+    text = 'a_ x\nif [ "$A" = x ]; then\n  b_ y\nelse\n  c_ z\nfi\nd_ w\n[ -z "$B" ] && e_\nf_\n'
+    found = {
+        shown(command): [(guard.text, guard.holds) for guard in command.around.guards]
+        for path in resolve(text).paths
+        for command in started(path)
+    }
+    assert found == {
+        "a_ x": [],
+        "b_ y": [("${A} is x", True)],
+        "c_ z": [("${A} is x", False)],
+        "d_ w": [],
+        "e_": [("B is not set", True)],
+        "f_": [],
+    }
+
+
+def test_a_return_leaves_its_guards_behind() -> None:
+    text = 'f() { [ -z "$A" ] && return; train a; }\nf\ntrain b\n'
+    found = [
+        [(shown(each), [guard.text for guard in each.around.guards]) for each in started(path)]
+        for path in resolve(text).paths
+    ]
+    assert found == [[("train b", [])], [("train a", []), ("train b", [])]]
+
+
+def test_many_paths_are_cut_short_and_it_is_said() -> None:
+    text = "".join(f'[ "$A{number}" = x ] && train {number}\n' for number in range(8))
+    found = resolve(text)
+    assert (len(found.paths), found.cut_short) == (16, True)
+
+
+# ---- provenance
+
+
+def test_from_literal_through_assignment() -> None:
+    command = only('ROOT=/data\nTRAIN=$ROOT/train\npython3 -m m data.train_files="$TRAIN"\n')
+    assert trail(command.argv[3]) == [
+        "1: /data",
+        "1: ROOT=/data",
+        "2: TRAIN=$ROOT/train",
+        '3: data.train_files="$TRAIN"',
+    ]
+
+
+def test_from_option_of_the_caller_through_a_nested_script() -> None:
+    files = {"one.sh": LOOP + "train ckpt=$CKPT\n"}
+    command = started(resolve("STEP=800\nbash one.sh --ckpt $STEP\n", files).paths[0])[-1]
+    assert trail(command.argv[1]) == ["1: 800", "1: STEP=800", '5: CKPT="$2"', "11: ckpt=$CKPT"]
+    assert [(call.name, str(call.span)) for call in command.around.stack] == [("one.sh", "run.sh:2:1")]
+
+
+def test_from_a_field_of_a_record() -> None:
+    text = 'E="run,50,200"\nIFS=, read -r NAME FIRST LAST <<< "$E"\ntrain $FIRST\n'
+    command = only(text)
+    assert trail(command.argv[1]) == [
+        "1: 50",
+        '1: E="run,50,200"',
+        '2: IFS=, read -r NAME FIRST LAST <<< "$E"',
+        "3: $FIRST",
+    ]
+
+
+def test_from_arithmetic() -> None:
+    command = only("LEN=1024\nMAX=$((LEN + 512))\ntrain $MAX\n")
+    assert trail(command.argv[1]) == [
+        "2: $((LEN + 512))",
+        "1: LEN=1024",
+        "2: $((LEN + 512))",
+        "2: MAX=$((LEN + 512))",
+        "3: $MAX",
+    ]
+
+
+def test_from_an_array() -> None:
+    command = only('A=(x y)\ntrain "${A[@]}"\n')
+    assert [trail(word) for word in command.words] == [
+        ["1: x", "1: A=(x y)", '2: "${A[@]}"'],
+        ["1: y", "1: A=(x y)", '2: "${A[@]}"'],
+    ]
+
+
+def test_words_know_where_they_are_written() -> None:
+    command = only("exec train \\\n  a=1 \\\n  'b c'\n")
+    assert [(word.span.text, word.span.begin.line) for word in command.argv if word.span] == [
+        ("train", 1),
+        ("a=1", 2),
+        ("'b c'", 3),
+    ]
+
+
+# ---- surroundings
+
+
+def test_a_subshell_has_its_own_folder() -> None:
+    path = resolve("(cd verl && git checkout x)\ntrain\ncd a\n(cd b; train)\nx=$(cd c; train)\n").paths[0]
+    assert [(shown(each), each.around.cwd.shown) for each in started(path)] == [
+        ("git checkout x", "${PWD}/verl"),
+        ("train", "${PWD}"),
+        ("train", "${PWD}/a/b"),
+        ("train", "${PWD}/a/c"),
+    ]
+
+
+def test_what_is_substituted_is_marked() -> None:
+    text = "a=$(x_)\nb=`y_`\nz_ < <(p_)\nq_ | r_\n(s_)\nt_ <(u_)\n"
+    found = {each.name: each.around.substitution for each in started(resolve(text).paths[0])}
+    assert found == {
+        "x_": True,
+        "y_": True,
+        "p_": True,
+        "z_": False,
+        "q_": False,
+        "r_": False,
+        "s_": False,
+        "u_": True,
+        "t_": False,
+    }
+
+
+@pytest.mark.parametrize(
+    ("call", "xtrace"),
+    [
+        ("bash c.sh", False),
+        ("bash -x c.sh", True),
+        ("source ./c.sh", True),
+        ("(train)", True),
+        ("bash -c train", False),
+        ("export SHELLOPTS; bash c.sh", True),
+    ],
+)
+def test_a_child_shell_has_its_own_trace(call: str, xtrace: bool) -> None:
+    path = resolve(f"set -x\n{call}\n", {"c.sh": "train\n"}).paths[0]
+    assert started(path)[-1].around.xtrace is xtrace
+
+
+def test_prefixes_exports_and_pipes() -> None:
+    path = resolve("export A=1\nB=2 C=$A train | tee log &\n").paths[0]
+    first, second = started(path)
+    assert {name: value.shown for name, value in first.prefix.items()} == {"B": "2", "C": "1"}
+    assert {name: value.shown for name, value in first.around.environment.items()} == {"A": "1", "B": "2", "C": "1"}
+    assert (first.pipe, second.pipe) == ((0, 2), (1, 2))
+    assert (first.around.background, second.argv[1].shown) == (True, "log")
+
+
+def test_recorded_builtins() -> None:
+    text = ': "${A:?}"\n:\ncd x\nexport B=1\ntrue\n[ a ]\ntest b\nset -e\nshift\necho c\n'
+    path = resolve(text).paths[0]
+    assert [shown(each) for each in path.commands if each.builtin] == [
+        ": ${A}",
+        "cd x",
+        "export B=1",
+        "set -e",
+        "echo c",
+    ]
+    assert [shown(each) for each in path.tests] == ["[ a ]", "test b"]
+
+
+def test_assignments_in_order() -> None:
+    path = resolve("A=1\nexport B=$A\nf() { local c=3; }\nf\nD=(x y)\nread -r e <<< 5\n").paths[0]
+    found = [
+        (each.name, each.value.shown if each.value else [item.shown for item in each.items], each.exported)
+        for each in path.assignments
+    ]
+    assert found == [("A", "1", False), ("B", "1", True), ("c", "3", False), ("D", ["x", "y"], False)]
+
+
+# ---- notes and budgets
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("while true; do x=1; done\n", "endless"),
+        ("for ((i=0; i<3; i+=STEP)); do x=1; done\n", None),
+        ("step=\nfor ((i=0; i<3; i+=step)); do x=1; done\n", "endless"),
+        ("set -- --path\nwhile [[ $# -gt 0 ]]; do case $1 in --path) shift 2 ;; esac; done\n", "endless"),
+        ("set -- --path\nshift 2\n", "shift"),
+        ("source ./none.sh\n", "missing-source"),
+        ("bash none.sh\n", "missing-script"),
+        ("x=$((1 + ))\n", "arithmetic"),
+        ("[ a b ]\n", "malformed-test"),
+        ("train ${a.b}\n", "bad-substitution"),
+        ("train > $none\n", "bad-redirect"),
+        ("set -u\ntrain ${none#x}\n", "unset"),
+    ],
+)
+def test_notes(text: str, kind: str | None) -> None:
+    found = [each for each in kinds(resolve(text)) if each != "empty"]
+    assert found[-1:] == ([] if kind is None else [kind])
+
+
+def test_an_endless_loop_ends_the_path() -> None:
+    assert programs("while true; do train; done\nafter\n") == [["train", "train", "train", "train"]]
+
+
+def test_readme_texts_run_one_after_the_other() -> None:
+    texts = [
+        Source("README.md", "STEP=800\ncd x\n"),
+        Source("README.md", "train $STEP\nexit 1\n"),
+        Source("README.md", "train again\n"),
+    ]
+    (path,) = explore(texts, Checkout({}), Entry(arguments=[])).paths
+    assert [shown(each) for each in started(path)] == ["train 800", "train again"]

@@ -1,0 +1,195 @@
+"""bash itself as the judge: what it starts, what it rejects, and where words begin and end.
+
+Needs user namespaces (see `oracle.sandbox`); where they are not allowed the tests are skipped, but fail where CI=true.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+from _pytest.mark.structures import ParameterSet
+
+from fixture_cases import FIXTURES
+from oracle import mutants, shfmt_words
+from oracle.calls import experiment_calls, rule_fixture_calls
+from oracle.compare import compare, resolve, with_assumed
+from oracle.generator import FILES, generate
+from oracle.sandbox import Job, Sandbox, available
+from oracle.shrink import differences, report
+from verlint.languages.bash.parser import parse
+from verlint.languages.bash.replay import Resolution
+
+pytestmark = pytest.mark.oracle
+
+SEED = int(os.environ.get("VERLINT_ORACLE_SEED", "20261130"))
+PARTS, PER_PART = 8, 250
+EXPERIMENTS = sorted(path for path in (FIXTURES / "experiments").glob("*/*") if path.is_dir())
+SHOWN = 3
+
+_WAIT = "`wait PID` gives the status of a background job, which the resolver does not keep"
+EXPLAINED: dict[str, str] = {
+    "scripts/generate/parallel_generate.sh": _WAIT,
+    "README.md: bash scripts/generate/parallel_generate.sh": _WAIT,
+}
+"""Calls on which both may differ, as the tests name them, each with the reason."""
+
+
+@cache
+def _sandbox() -> Sandbox:
+    return Sandbox()
+
+
+@pytest.fixture
+def sandbox() -> Sandbox:
+    """Where bash runs; the test is skipped, or fails where CI=true, when none can be made."""
+    reason = available()
+    if reason and os.environ.get("CI", "").lower() in ("1", "true"):
+        pytest.fail(reason)
+    if reason:
+        pytest.skip(reason)
+    return _sandbox()
+
+
+# ---- launchers
+
+
+def disagreements(sandbox: Sandbox, calls: dict[str, Job]) -> dict[str, str]:
+    """What bash does not agree to, by name of the call."""
+    resolutions: dict[str, Resolution] = {name: resolve(job) for name, job in calls.items()}
+    jobs = [with_assumed(job, resolutions[name]) for name, job in calls.items()]
+    out: dict[str, str] = {}
+    for name, job, outcome in zip(calls, jobs, sandbox.run(jobs), strict=True):
+        difference = compare(job, resolutions[name], outcome)
+        if difference is not None:
+            out[name] = f"{difference}\n  bash says: {outcome.errors[-300:]}"
+    return out
+
+
+def check_calls(sandbox: Sandbox, calls: dict[str, Job]) -> None:
+    found = disagreements(sandbox, calls)
+    assert {name: text for name, text in found.items() if name not in EXPLAINED} == {}
+    settled = [name for name in EXPLAINED if name in calls and name not in found]
+    assert settled == [], "no longer different: take them out of EXPLAINED"
+
+
+@pytest.mark.parametrize("folder", EXPERIMENTS, ids=lambda path: f"{path.parent.name}-{path.name}")
+def test_experiments_run_as_resolved(sandbox: Sandbox, folder: Path) -> None:
+    calls = experiment_calls(folder)
+    assert len(calls) > 8
+    check_calls(sandbox, calls)
+
+
+def test_rule_fixtures_run_as_resolved(sandbox: Sandbox) -> None:
+    check_calls(sandbox, rule_fixture_calls(FIXTURES))
+
+
+# ---- made-up launchers
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_generated_launchers_run_as_resolved(sandbox: Sandbox, part: int) -> None:
+    print(f"VERLINT_ORACLE_SEED={SEED}")
+    scripts = [generate(SEED, number) for number in range(part * PER_PART, (part + 1) * PER_PART)]
+    results = differences(sandbox, scripts)
+    wrong = [script for script, (difference, _) in zip(scripts, results, strict=True) if difference is not None]
+    assert sum("syntax error" in outcome.errors for _, outcome in results) <= PER_PART // 20
+    shown = [report(sandbox, script) for script in wrong[:SHOWN]]
+    assert not wrong, f"{len(wrong)} of {PER_PART} (seed {SEED})\n" + "\n----\n".join(shown)
+
+
+@dataclass(frozen=True)
+class Snippet:
+    """A launcher that both once did not agree on; `open` says that they still do not, and why."""
+
+    name: str
+    text: str
+    open: str = ""
+    arguments: tuple[str, ...] = ()
+
+
+SNIPPETS = (
+    Snippet("bracket-under-nullglob", "shopt -s nullglob\nif [ -d data ]; then probe folder; fi", "`[` is no pattern"),
+    Snippet("pipe-status", 'false | true\nprobe "${PIPESTATUS[0]}"', "PIPESTATUS is not kept"),
+    Snippet("bad-subscript", 'set -e\na=()\nprobe "${a[-1]}"\nprobe after', "a bad subscript is an error"),
+    Snippet("glob-after-touch", "touch made.txt\nprobe *.txt", "a glob does not see what the launcher made"),
+    Snippet("glob-after-mkdir", "mkdir -p new/folder\nprobe new/*", "a glob does not see what the launcher made"),
+    Snippet("glob-after-redirect", "probe > made.txt\nprobe *.txt", "a glob does not see what the launcher made"),
+    Snippet("glob-after-write", "echo one > made.txt\nprobe *.txt", "a glob does not see what the launcher made"),
+    Snippet("basename-option", 'probe "$(basename --opt)"', "`basename --opt` fails and prints nothing"),
+    Snippet("posix-class", 'x=é\nprobe "${x#[[:alpha:]]}"', "[[:alpha:]] means letters of the locale"),
+    Snippet("cd-without-oldpwd", "cd -\nprobe $?", "OLDPWD is not set at the start"),
+    Snippet("nounset-length", 'set -u\na=()\nprobe "${#a[0]}"', "the length of an unset element is 0"),
+    Snippet("nounset-arithmetic", 'set -u\nprobe "$((nothing % 5))"', "set -u counts in arithmetic too"),
+    Snippet("prefix-before-redirect", 'X="$(dirname a/b)" probe > missing/out', "prefixes are expanded before it fails"),
+    Snippet("tilde-in-array", 'a=(b=~/x)\nprobe "${a[@]}"', "in an array a tilde after = stands for itself"),
+    Snippet("redirect-to-folder", 'probe one > "data/$nothing"\nprobe two', "a folder cannot be written to"),
+    Snippet("local-append", 'export M=a\nf() { local M+=b; probe "$M"; }\nf', "a new local starts empty"),
+    Snippet("prefix-error", 'p=x\nR=alpha R=${p:1:-1} probe one\nprobe "${R-unset}"', "the line is dropped, R with it"),
+    Snippet("regex-newline", "n=$'a\\nb'\n[[ $n =~ ^a.b$ ]] && probe yes", "a dot matches a line end"),
+    Snippet("integer-array", 'declare -a d=(x)\ndeclare -i d="2 ** 3"\nprobe "$d"', "declare -i counts for arrays too"),
+    Snippet("return-outside", "return 3\nprobe $?", "return fails outside of functions"),
+    Snippet("wait-status", "(exit 3) &\nwait $!\nprobe $?", "wait gives the status of the job"),
+    Snippet("exec-and-trap", "trap 'probe trap' EXIT\nexec probe last", "after exec no trap runs"),
+)  # fmt: skip
+
+
+def _marked(snippets: Sequence[Snippet]) -> list[ParameterSet]:
+    out = []
+    for each in snippets:
+        marks = [pytest.mark.xfail(reason=each.open, strict=True)] if each.open else []
+        out.append(pytest.param(each, id=each.name, marks=marks))
+    return out
+
+
+@pytest.mark.parametrize("snippet", _marked(SNIPPETS))
+def test_snippets_run_as_resolved(sandbox: Sandbox, snippet: Snippet) -> None:
+    job = Job("main.sh", snippet.arguments, texts={**FILES, "main.sh": snippet.text + "\n"})
+    assert disagreements(sandbox, {snippet.name: job}) == {}
+
+
+# ---- what is rejected
+
+
+def test_mutants_are_rejected_as_by_bash(tmp_path: Path) -> None:
+    if (bash := shutil.which("bash")) is None:
+        pytest.skip("needs bash")
+    texts = [path.read_bytes().decode() for path in sorted(FIXTURES.rglob("*.sh"))]
+    found = mutants.make(random.Random(SEED), texts, 2000)
+    verdicts = mutants.bash_verdicts(bash, found, tmp_path)
+    wrong = []
+    for text, verdict in zip(found, verdicts, strict=True):
+        problem = parse(text).problem
+        if (problem is None) != (verdict == "") and not mutants.is_seen_later(text, problem):
+            wrong.append(f"bash: {verdict or 'accepts it'}; verlint: {problem and problem.message}\n{text}")
+    assert not wrong, f"{len(wrong)} of {len(found)} (seed {SEED})\n" + "\n----\n".join(wrong[:SHOWN])
+
+
+# ---- words
+
+
+def test_words_are_those_of_shfmt() -> None:
+    program = shfmt_words.find()
+    if program is None:
+        pytest.skip("needs shfmt (pip install shfmt-py)")
+    wrong = {}
+    compared = 0
+    for path in sorted(FIXTURES.rglob("*.sh")):
+        text = path.read_bytes().decode()
+        theirs = shfmt_words.theirs(program, text)
+        if theirs is None or shfmt_words.differs_by_rule(text):
+            continue
+        ours = shfmt_words.ours(text)
+        compared += len(ours)
+        if ours != theirs:
+            wrong[str(path.relative_to(FIXTURES))] = [
+                pair for pair in zip(ours, theirs, strict=False) if pair[0] != pair[1]
+            ][:1]
+    assert compared > 1000
+    assert wrong == {}
