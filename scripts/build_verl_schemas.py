@@ -31,6 +31,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import warnings
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -58,6 +59,7 @@ from verlint.verl.compose import ConfigFolders  # noqa: E402
 from verlint.verl.config_yaml import ConfigError  # noqa: E402
 from verlint.verl.defaults_list import Choices  # noqa: E402
 from verlint.verl.interpolation import leaves  # noqa: E402
+from verlint.verl.passthrough import is_handed_on  # noqa: E402
 
 Json = Any
 
@@ -111,9 +113,12 @@ class Wheel:
         self._trees: dict[str, ast.Module] = {}
 
     def tree(self, path: str) -> ast.Module:
+        """The syntax tree of a module, an empty one when it has a fault."""
         if path not in self._trees:
             try:
-                self._trees[path] = ast.parse(self.modules[path])
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # escapes in old modules
+                    self._trees[path] = ast.parse(self.modules[path])
             except SyntaxError:
                 self._trees[path] = ast.Module([], [])
         return self._trees[path]
@@ -128,7 +133,7 @@ class Wheel:
             "groups": self.groups(),
             "registries": {name: sorted(values) for name, values in self.registries().items() if values},
             "classes": self.classes(str(each) for each in targets if each),
-            "dead": {"names": self.dead(configs.values())},
+            "dead": self.dead(configs),
         }
 
     def entries(self) -> dict[str, list[str]]:
@@ -167,7 +172,9 @@ class Wheel:
     def groups(self) -> dict[str, list[str]]:
         """The config groups of the trainers' folder, with their options."""
         base = self.root / "verl/trainer/config"
-        found = {each.name: sorted(file.stem for file in each.glob("*.yaml")) for each in base.iterdir() if each.is_dir()}
+        found = {
+            each.name: sorted(file.stem for file in each.glob("*.yaml")) for each in base.iterdir() if each.is_dir()
+        }
         return {name: options for name, options in sorted(found.items()) if options}
 
     # ---- registries
@@ -177,17 +184,22 @@ class Wheel:
         algorithms = self._under("verl/trainer/ppo/core_algos.py")
         trainer = [*algorithms, *self._under("verl/trainer/ppo/ray_trainer.py")]
         workers = self._under("verl/workers/fsdp_workers.py", "verl/workers/megatron_workers.py")
-        rewards = self._under("verl/workers/reward_manager/", "verl/experimental/reward_loop/", "verl/experimental/reward/")
+        rewards = self._under(
+            "verl/workers/reward_manager/", "verl/experimental/reward_loop/", "verl/experimental/reward/"
+        )
         estimators = self._enum(trainer, "AdvantageEstimator")
         estimators |= set(self._decorated(algorithms, "register_adv_est"))
+        choosing = self._under("verl/trainer/main_ppo.py", "verl/trainer/ppo/reward.py")
+        actors = self._under("verl/workers/actor/")
+        losses = set(self._decorated(algorithms, "register_policy_loss"))
         managers = set(self._decorated(rewards, "register", "register_manager", "register_manager_legacy"))
         out = {
             "adv_estimator": estimators or set(self._compared(trainer, "adv_estimator")),
-            "policy_loss": set(self._decorated(algorithms, "register_policy_loss")),
+            "policy_loss": losses | set(self._compared(actors, "loss_mode")) if losses else losses,
             "kl_penalty": set(self._compared(algorithms, "kl_penalty")),
             "loss_agg_mode": set(self._compared(algorithms, "loss_agg_mode")),
             "logger": set(self._listed("verl/utils/tracking.py", "supported_backend")),
-            "reward_manager": managers or set(self._compared(self._under("verl/trainer/main_ppo.py"), "reward_manager_name")),
+            "reward_manager": managers or set(self._compared(choosing, "reward_manager_name")),
             "rollout": self._rollouts() or set(self._compared(workers, "rollout_name", "name", inside="rollout")),
             "agent_loop": set(self._decorated(self._under("verl/experimental/agent_loop/"), "register")),
             "checkpoint_engine": set(self._called(self._under("verl/checkpoint_engine/"), "CheckpointEngineRegistry")),
@@ -242,7 +254,11 @@ class Wheel:
 
     def _listed(self, path: str, name: str) -> Iterator[str]:
         for node in self._nodes([path] if path in self.modules else ()):
-            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name and isinstance(node.value, ast.List):
+            if (
+                isinstance(node, ast.Assign)
+                and ast.unparse(node.targets[0]) == name
+                and isinstance(node.value, ast.List)
+            ):
                 yield from _texts(node.value.elts)
 
     # ---- data classes
@@ -264,8 +280,9 @@ class Wheel:
 
     # ---- dead keys
 
-    def dead(self, configs: Iterable[Mapping[str, Json]]) -> list[str]:
-        """Last names of keys that no code reads: they stand in no module but as a field of a config's data class."""
+    def dead(self, configs: Mapping[str, Mapping[str, Json]]) -> dict[str, list[str]]:
+        """Last names of keys that no code reads, by config: they stand in no module but as a field of a config's data
+        class. A key that is handed on with its section is left out."""
         words: set[str] = set()
         for path, text in self.modules.items():
             if "/config/" in path or path.endswith("_config.py"):
@@ -273,8 +290,13 @@ class Wheel:
             else:
                 words.update(re.findall(r"[\w-]+", text))
                 words.update(re.findall(r"\w+", text))
-        names = {key.rpartition(".")[2] for config in configs for key in config}
-        return sorted(name for name in names if name not in words and name != "_target_")
+        out: dict[str, set[str]] = {}
+        for config, flat in configs.items():
+            for key in flat:
+                name = key.rpartition(".")[2]
+                if name not in words and name != "_target_" and not is_handed_on(key):
+                    out.setdefault(config.partition(" ")[0], set()).add(name)
+        return {config: sorted(names) for config, names in sorted(out.items())}
 
 
 def _texts(nodes: Iterable[ast.AST]) -> Iterator[str]:
@@ -331,7 +353,9 @@ def _read_names(tree: ast.Module) -> set[str]:
     documented = {
         id(node.body[0].value)
         for node in ast.walk(tree)
-        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.Module) and node.body and isinstance(node.body[0], ast.Expr)
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.Module)
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
     }
     frozen = {
         id(each)
@@ -344,9 +368,8 @@ def _read_names(tree: ast.Module) -> set[str]:
             out.add(node.attr)
         elif isinstance(node, ast.keyword) and node.arg:
             out.add(node.arg)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            if id(node) not in documented and id(node) not in frozen:
-                out.update(re.findall(r"\w+", node.value))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documented | frozen:
+            out.update(re.findall(r"\w+", node.value))
     return out
 
 
@@ -356,12 +379,14 @@ def _read_names(tree: ast.Module) -> set[str]:
 def encode(facts: Mapping[str, Mapping[str, Mapping[str, Json]]], forks: Mapping[str, Json]) -> bytes:
     """The file for the facts of all versions, oldest first, and the forks' lines."""
     versions = list(facts)
-    lines = {"meta": {"format": FORMAT, "versions": versions, "forks": forks["meta"]}}
+    lines: dict[str, Json] = {"meta": {"format": FORMAT, "versions": versions, "forks": forks["meta"]}}
     for kind in ("entries", "groups", "registries", "classes", "dead"):
         lines[kind] = _changes({version: each[kind] for version, each in facts.items()})
     names = {name for each in facts.values() for name in each["configs"]}
     for name in [*BASES, *sorted(names.difference(BASES))]:
-        lines[f"config {name}"] = list(_config_rows(name, {version: each["configs"] for version, each in facts.items()}))
+        lines[f"config {name}"] = list(
+            _config_rows(name, {version: each["configs"] for version, each in facts.items()})
+        )
     lines |= forks["lines"]
     text = "".join(f"{name}\t{_dumps(value)}\n" for name, value in lines.items())
     return gzip.compress(text.encode(), 9, mtime=0)
@@ -393,9 +418,8 @@ def _config_rows(name: str, by_version: Mapping[str, Mapping[str, Mapping[str, J
             seen = False
             continue
         choices = [["", *difference(before if seen else {}, configs[name])]]
-        for base in BASES[: BASES.index(name)] if name in BASES else BASES:
-            if base in configs:
-                choices.append([base, *difference(configs[base], configs[name])])
+        bases = BASES[: BASES.index(name)] if name in BASES else BASES
+        choices += [[base, *difference(configs[base], configs[name])] for base in bases if base in configs]
         yield [version, *min(choices, key=lambda each: len(_dumps(each)))]
         before, seen = configs[name], True
 

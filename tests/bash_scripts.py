@@ -208,9 +208,7 @@ class ScriptMaker:
     def reading(self) -> str:
         separator = self.pick(["IFS=,", "IFS=:", "", "IFS=", "IFS=', '"])
         names = self.pick(["A", "A B", "A B C", "-a L"])
-        return (
-            f"{separator} read -r {names} <<< {self.word()}".strip() + '\nshow read "$?" "${A-}" "${B-}" "${L[@]-}"'
-        )
+        return f"{separator} read -r {names} <<< {self.word()}".strip() + '\nshow read "$?" "${A-}" "${B-}" "${L[@]-}"'
 
     def condition(self) -> str:
         left, right = self.word(), self.word()

@@ -55,6 +55,18 @@ def resolved(config: Any) -> Any:
     return OmegaConf.to_container(config, resolve=True)
 
 
+BROKEN = "<cannot be resolved>"
+
+
+def resolved_at(config: Any, key: str) -> Any:
+    """The value at a key as plain data, BROKEN when OmegaConf cannot resolve it."""
+    try:
+        found = OmegaConf.select(config, key)
+        return resolved(found) if OmegaConf.is_config(found) else found
+    except REFUSED:
+        return BROKEN
+
+
 class Oracle:
     """Applies override sets without a config group to one composed config, as Hydra does after composing."""
 

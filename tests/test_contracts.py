@@ -14,13 +14,23 @@ import pytest
 from fixture_cases import EXAMPLES, FIXTURES, ROOT, transcript
 from verlint.docs import differences, read_doc
 from verlint.example import Example, check_example
+from verlint.header import headers
 from verlint.report import FORMATS, render
 from verlint.rule import THEMES, Rule, load_rules
 from verlint.secret import find_secrets
 
 RULES = load_rules()
 GOOD = [example for example in EXAMPLES if example.kind == "good"]
-HEAVY = ("networkx", "libcst", "tabulate", "ruamel.yaml", "importlib.metadata", "hydra", "omegaconf", "yaml")
+HEAVY = (
+    *("networkx", "libcst", "tabulate", "ruamel.yaml", "importlib.metadata", "hydra", "omegaconf", "yaml"),
+    *("dataclasses", "inspect", "typing", "argparse", "gettext", "shutil", "contextlib", "difflib", "json", "ast"),
+    *("tomllib", "importlib.resources", "tempfile", "subprocess", "logging", "random"),
+    *("verlint.experiment.spec", "verlint.experiment.spec_reader", "verlint.experiment.spec_schema"),
+    *("verlint.languages.yaml", "verlint.languages.markdown", "verlint.suppress", "verlint.report.json_v1"),
+    *("verlint_rules.reading.vl003_yaml_syntax", "verlint_rules.on_policy.vl601_split_batch"),
+    "verlint_rules.shell.vl905_endless_argument_loop",
+)
+"""What the check of one plain launcher has no use for."""
 
 each_rule = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
 each_example = pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
@@ -33,6 +43,14 @@ def test_a_rule_is_called_as_its_module(rule: Rule) -> None:
     assert rule.code[2] in THEMES
     assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", rule.slug)
     assert module == f"{rule.code.lower()}_{rule.slug.replace('-', '_')}"
+
+
+@each_rule
+def test_the_header_of_a_rule_says_what_the_rule_says(rule: Rule) -> None:
+    header = next(each for each in headers() if each.code == rule.code)
+    said = (header.slug, header.module, header.subject, header.families, header.aliases, header.words)
+    assert said == (rule.slug, rule.module, rule.subject, rule.families, rule.aliases, rule.words)
+    assert all(word == word.lower() and word for word in rule.words)
 
 
 def test_codes_and_names_are_unique() -> None:
@@ -87,7 +105,7 @@ def test_checking_a_launcher_imports_nothing_heavy(tmp_path: Path) -> None:
     launcher = tmp_path / "one.sh"
     launcher.write_text('#!/bin/bash\npython3 -m verl.trainer.main_ppo data.train_batch_size=64 "$@"\n')
     script = (
-        "import sys\nfrom verlint.cli.main import main\nmain(['check', '--isolated', 'one.sh'])\n"
+        "import sys\nfrom verlint.cli.main import main\nmain(['check', 'one.sh'])\n"
         f"print([name for name in {HEAVY!r} if name in sys.modules])"
     )
     done = subprocess.run(

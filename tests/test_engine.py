@@ -92,6 +92,18 @@ def test_what_holds_on_all_paths_is_certain(lint: Callable[..., Report]) -> None
     assert lines(lint({"train.sh": text}, made_up(Launch, batch))) == ["train.sh:2 VL999 fail batch 32"]
 
 
+def test_a_fault_on_every_path_is_certain_with_the_value_of_each(lint: Callable[..., Report]) -> None:
+    text = 'if [ "$MODE" = small ]; then BS=16; else BS=32; fi\n' + TRAIN.format("$BS")
+    report = lint({"train.sh": text}, made_up(Launch, batch))
+    assert lines(report) == ["train.sh:2 VL999 fail batch 16", "train.sh:2 VL999 fail batch 32"]
+    assert [finding.contexts for finding in report.findings] == [("when MODE is small",), ("when MODE is not small",)]
+
+
+def test_other_commands_at_the_place_of_a_launch_are_no_end(lint: Callable[..., Report]) -> None:
+    text = 'run() { "$@"; }\nrun pip install -e .\nrun ' + TRAIN.format(32)
+    assert lines(lint({"train.sh": text}, made_up(Launch, batch))) == ["train.sh:3 VL999 fail batch 32"]
+
+
 def test_one_turn_of_a_loop_is_no_other_path(lint: Callable[..., Report]) -> None:
     text = "for BS in 64 32; do\n" + TRAIN.format("$BS") + "done\n"
     assert lines(lint({"train.sh": text}, made_up(Launch, batch))) == ["train.sh:2 VL999 fail batch 32"]

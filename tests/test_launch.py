@@ -18,6 +18,7 @@ from verlint.settings import Settings
 from verlint.source import Source
 from verlint.value import Data, State
 from verlint.verl.defaults import defaults_of
+from verlint.verl.in_use import fixed
 
 MAIN = "verl.trainer.main_ppo"
 BATCH = "data.train_batch_size"
@@ -41,7 +42,7 @@ def launches(tmp_path: Path, text: str) -> list[Launch]:
 def launch(tmp_path: Path, *words: str, version: str = "", defaults: Mapping[str, Data] | None = None) -> Launch:
     """One launch of `main_ppo` with these words behind it."""
     (found,) = launches(tmp_path, " ".join(["python3 -m", MAIN, *words]) + "\n")
-    return replace(found, version=version, defaults=defaults_of(version) if defaults is None else defaults)
+    return replace(found, verl=fixed(version, defaults_of(version) if defaults is None else defaults))
 
 
 # ---- recognition
@@ -202,13 +203,15 @@ ALL_OFF = (
 )
 
 
-def in_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, text: str, verl: str = "") -> list[Launch]:
+def in_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, text: str, verl: str = "", verl_of_call: str = ""
+) -> list[Launch]:
     """The launches of a project that holds one file."""
     file = tmp_path / path
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text)
     monkeypatch.chdir(tmp_path)
-    settings = Settings(root=tmp_path, verl=verl)
+    settings = Settings(root=tmp_path, verl=verl, verl_of_call=verl_of_call)
     project = Project(load(["."], settings).files, settings, tmp_path)
     return [found for found, _ in project.launches]
 
@@ -245,5 +248,9 @@ def test_a_directive_above_a_command_holds_for_that_command(tmp_path: Path, monk
 
 def test_the_settings_name_the_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = f"# verlint: verl=0.2.0\nset -e\npython3 -m {MAIN} {TESTED}\n"
+    (found,) = in_project(tmp_path, monkeypatch, "run.sh", text, verl_of_call="0.7.1")
+    assert (found.version, found[ENTROPY].data) == ("0.7.1", 0)
     (found,) = in_project(tmp_path, monkeypatch, "run.sh", text, verl="0.7.1")
+    assert (found.version, found[ENTROPY].data) == ("0.2.0", 0.001)
+    (found,) = in_project(tmp_path, monkeypatch, "run.sh", text.partition("\n")[2], verl="0.7.1")
     assert (found.version, found[ENTROPY].data) == ("0.7.1", 0)

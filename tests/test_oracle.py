@@ -36,7 +36,7 @@ SHOWN = 3
 _WAIT = "`wait PID` gives the status of a background job, which the resolver does not keep"
 EXPLAINED: dict[str, str] = {
     "scripts/generate/parallel_generate.sh": _WAIT,
-    "README.md: bash scripts/generate/parallel_generate.sh": _WAIT,
+    "README.md: git -C verl checkout eval &&": _WAIT,
 }
 """Calls on which both may differ, as the tests name them, each with the reason."""
 
@@ -122,6 +122,7 @@ SNIPPETS = (
     Snippet("glob-after-mkdir", "mkdir -p new/folder\nprobe new/*", "a glob does not see what the launcher made"),
     Snippet("glob-after-redirect", "probe > made.txt\nprobe *.txt", "a glob does not see what the launcher made"),
     Snippet("glob-after-write", "echo one > made.txt\nprobe *.txt", "a glob does not see what the launcher made"),
+    Snippet("glob-outside", "x='/b*'\nprobe $x", "what is outside the checkout is not known: any number of words"),
     Snippet("basename-option", 'probe "$(basename --opt)"', "`basename --opt` fails and prints nothing"),
     Snippet("posix-class", 'x=é\nprobe "${x#[[:alpha:]]}"', "[[:alpha:]] means letters of the locale"),
     Snippet("cd-without-oldpwd", "cd -\nprobe $?", "OLDPWD is not set at the start"),
@@ -135,6 +136,17 @@ SNIPPETS = (
     Snippet("regex-newline", "n=$'a\\nb'\n[[ $n =~ ^a.b$ ]] && probe yes", "a dot matches a line end"),
     Snippet("integer-array", 'declare -a d=(x)\ndeclare -i d="2 ** 3"\nprobe "$d"', "declare -i counts for arrays too"),
     Snippet("return-outside", "return 3\nprobe $?", "return fails outside of functions"),
+    Snippet("function-prefix-local", 'export M=a\nf() { local M=b; probe; }\nM=c f', "a local takes the export of the prefix over"),
+    Snippet("function-prefix-export", 'f() { export M=b; }\nM=c f x\nprobe "${M-unset}"', "export in a function outlives the prefix"),
+    Snippet("function-prefix-unset", 'export M=a\nf() { unset M; probe "${M-unset}"; }\nM=c f', "unset removes the prefix only"),
+    Snippet("readonly-again", "set -e\nfor x in 1 2; do readonly F=a || true; done\nprobe after", "an error of readonly drops the line"),
+    Snippet("nounset-array-length", 'set -u\na="${#nothing[@]}"\nprobe after', "only the line is dropped"),
+    Snippet("unknown-words-as-arguments", 'set -- a $(date)\nprobe "$@"', "any number of words becomes one argument"),
+    Snippet("quiet-back-quotes", 'x=`(`\nprobe after', "what stands in back quotes is read when it is run"),
+    Snippet("condition-error", '[[ a != *[ ,]* ]]\nprobe after', "after a syntax error in [[ it ends with 0"),
+    Snippet("process-in-default", 'probe "${x:-<(}"', "<( in a default starts a process substitution"),
+    Snippet("local-of-exported", 'export M=a\nf() { local M=b; probe; }\nf', "a local takes over that the name is exported"),
+    Snippet("printf-number", "printf -v x '%03d' b || true\nprobe \"$x\"", "what is no number counts as 0"),
     Snippet("wait-status", "(exit 3) &\nwait $!\nprobe $?", "wait gives the status of the job"),
     Snippet("exec-and-trap", "trap 'probe trap' EXIT\nexec probe last", "after exec no trap runs"),
 )  # fmt: skip

@@ -39,7 +39,9 @@ def test_the_wheel_holds_both_packages_and_nothing_else(wheel: Path) -> None:
     top = {name.split("/")[0] for name in found}
     assert top == {"verlint", "verlint_rules", f"verlint-{verlint.__version__}.dist-info"}
     assert {"verlint/py.typed", "verlint_rules/py.typed"} <= set(found)
-    assert [name for name in found if name.lower().split("/")[-1].startswith(("test_", "conftest")) or name.endswith(".pyc")] == []
+    assert [
+        name for name in found if name.lower().split("/")[-1].startswith(("test_", "conftest")) or name.endswith(".pyc")
+    ] == []
 
 
 @pytest.mark.slow

@@ -6,12 +6,15 @@ import textwrap
 
 import pytest
 
-from verlint.files.comments import comments, directives
+from verlint.experiment.spec_schema import INTENTS
+from verlint.families import FAMILIES
+from verlint.files.comments import DIRECTIVE_VALUES, comments, directives
 from verlint.files.kinds import Kind
 from verlint.finding import Edit, Finding, Related, Safety, Severity, Verdict
+from verlint.fix import apply_fixes
 from verlint.rule import Context, find_rule
 from verlint.source import Source, Span
-from verlint.suppress import Applied, Suppression, apply, codes_of, collect
+from verlint.suppress import Applied, Fault, Suppression, apply, codes_of, collect
 from verlint_rules.reading import vl008_unused_suppression as vl008
 
 SHELL, YAML, MARKDOWN, PYTHON = Kind.LAUNCHER, Kind.YAML, Kind.MARKDOWN, Kind.PYTHON
@@ -222,6 +225,41 @@ def test_only_the_useless_part_of_a_list_goes(monkeypatch: pytest.MonkeyPatch, n
     assert [removed(edit) for edit in found.fix.edits] == [f"ls /a # verlint: ignore[{after}] because\n"]
 
 
+@pytest.mark.parametrize(
+    ("names", "after"),
+    [
+        ("VL101,VL203,VL402", "VL101"),
+        ("VL203 , VL101, VL402", "VL101"),
+        ("VL203,VL402,VL101", "VL101"),
+        ("qqq,VL203", "qqq"),
+    ],
+)
+def test_the_useless_parts_of_a_list_go_together(monkeypatch: pytest.MonkeyPatch, names: str, after: str) -> None:
+    import verlint.suppress
+
+    known = {"VL101", "VL203", "VL402"}
+    monkeypatch.setattr(verlint.suppress, "codes_of", lambda name: frozenset({name} & known))
+    src = source(f"ls /a # verlint: ignore[{names}] because\n")
+    assert list(apply_fixes(reported(src, finding(at(src, "/a"), code="VL101"))).texts.values()) == [
+        f"ls /a # verlint: ignore[{after}] because\n"
+    ]
+
+
+def test_a_misspelt_name_stays_for_the_rename_when_the_other_one_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+    import verlint.suppress
+
+    monkeypatch.setattr(verlint.suppress, "codes_of", lambda name: frozenset({name} & {"VL203"}))
+    src = source("ls # verlint: ignore[VL10l,VL203] reason\n")
+    misspelt, unused = reported(src)
+    assert unused.fix is not None
+    assert unused.fix.safety is Safety.SAFE
+    assert [removed(edit) for edit in unused.fix.edits] == ["ls # verlint: ignore[VL10l] reason\n"]
+    assert misspelt.fix is not None
+    assert misspelt.fix.safety is Safety.UNSAFE
+    (both,) = apply_fixes([misspelt, unused], unsafe=True).texts.values()
+    assert both == f"ls # verlint: ignore[{misspelt.fix.edits[0].text}] reason\n"
+
+
 def test_a_comment_on_its_own_line_goes_with_its_line() -> None:
     (found,) = reported(source("ls\n  # verlint: ignore\nls\n"))
     assert found.fix is not None
@@ -279,3 +317,23 @@ def test_directives_hold_for_the_file_at_the_top_else_for_the_next_command() -> 
     ]
     assert directives(src)[2].scope.text == "go a \\\n  b"
     assert directives(src)[0].scope == src.whole()
+
+
+def test_directives_take_what_families_and_specs_know() -> None:
+    assert set(DIRECTIVE_VALUES["family"]) == set(FAMILIES)
+    assert set(DIRECTIVE_VALUES["on-policy"]) == set(INTENTS)
+
+
+@pytest.mark.parametrize(
+    ("comment", "near"),
+    [
+        ("on-policy=exactly", ("on-policy=exact",)),
+        ("family=opoo", ("family=opo",)),
+        ("family=other", ()),
+        ("verl=banana", ()),
+    ],
+)
+def test_a_directive_with_a_wrong_value_is_reported(comment: str, near: tuple[str, ...]) -> None:
+    source = Source("run.sh", f"# verlint: {comment}\necho\n")
+    unused = apply([], collect(source, Kind.LAUNCHER)).unused
+    assert [(report.fault, report.near) for report in unused] == [(Fault.MALFORMED, near)]

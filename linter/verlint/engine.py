@@ -11,7 +11,7 @@ from verlint.files.kinds import Kind
 from verlint.files.loading import Loaded
 from verlint.files.reader import Unreadable
 from verlint.finding import Finding, Severity, Verdict
-from verlint.header import OWN_CODE, Header, match_headers
+from verlint.header import OWN_CODE, Header, headers, match_headers
 from verlint.languages.bash.command import Command
 from verlint.record import dataclass, field, replace
 from verlint.result import Report, Summary
@@ -52,7 +52,7 @@ def check_project(
         if rule.code != OWN_CODE and _has_subject(rule, project, unreadable):
             _run(load_rule(rule), project, unreadable, outcome)
     findings = _fold(outcome.findings)
-    findings = [_leveled(finding, settings) for finding in findings if not _ignored_at(finding, settings, project)]
+    findings = [_leveled(finding, settings) for finding in findings if not _ignored_at(finding, settings)]
     kept, suppressed = _suppress(findings, project, rules, settings, outcome)
     return Report(tuple(sorted(kept, key=Finding.order)), _summary(project, unreadable), outcome.crashed, suppressed)
 
@@ -62,6 +62,8 @@ def check_project(
 
 def _has_subject(rule: Header | Rule, project: Project, unreadable: Sequence[Unreadable]) -> bool:
     """Whether there is anything the rule looks at; a rule without is not even imported."""
+    if rule.words and not project.mentions(rule.words):
+        return False
     match rule.subject:
         case "Unreadable":
             return bool(unreadable)
@@ -133,7 +135,7 @@ def _run_on_sites(rule: Rule, project: Project, context: Context, outcome: _Outc
             if rule.on is Launch:
                 subject = project.launch(variant.command)
                 if subject is None:
-                    break
+                    continue
             found = _guarded(rule, subject, context, variant.command.span, outcome)
             group = (id(variant.entry), tuple(call.span.order() for call in variant.command.around.stack))
             by_entry.setdefault(group, []).append((variant, [_in_context(f, variant) for f in found]))
@@ -157,16 +159,38 @@ def _agreed(group: list[tuple[Variant, list[Finding]]]) -> Iterator[Finding]:
     reached = frozenset[int]().union(*(variant.paths for variant, _ in group))
     for variant, found in group:
         for finding in found:
-            key = _key(finding)
-            failing = [each.paths for each, others in group if any(_key(other) == key for other in others)]
-            if finding.verdict is Verdict.UNSURE or frozenset[int]().union(*failing) == reached:
+            failing = [each.paths for each, others in group if any(_same_fault(finding, other) for other in others)]
+            if finding.verdict is Verdict.UNSURE:
                 yield finding
+            elif frozenset[int]().union(*failing) == reached:
+                yield finding if variant.paths == reached else _in_its_case(finding, variant)
             else:
                 yield _on_some_paths(finding, variant)
 
 
+def _same_fault(finding: Finding, other: Finding) -> bool:
+    """Whether two ways of reaching a command are at fault at the same place; the values, so the words, may differ."""
+    return (finding.code, finding.span, finding.path) == (other.code, other.span, other.path) and (
+        other.verdict is Verdict.FAIL
+    )
+
+
+def _in_its_case(finding: Finding, variant: Variant) -> Finding:
+    """A finding that is certain, with the condition under which it has these values."""
+    guards = [each.words for each in variant.command.around.guards] or _decided(variant)
+    when = " and ".join(dict.fromkeys(guards))
+    return replace(finding, contexts=(*finding.contexts, f"when {when}")) if when else finding
+
+
+def _decided(variant: Variant) -> list[str]:
+    """The conditions that hold on every path to a command as it is."""
+    paths = variant.entry.resolution.paths
+    told = [[guard.words for guard in paths[number].conditions] for number in sorted(variant.paths)]
+    return [words for words in told[0] if all(words in each for each in told)] if told else []
+
+
 def _on_some_paths(finding: Finding, variant: Variant) -> Finding:
-    guards = [each.words for each in variant.command.around.guards]
+    guards = [each.words for each in variant.command.around.guards] or _decided(variant)
     when = " and ".join(dict.fromkeys(guards)) or "on some paths"
     verify = finding.verify or f"bash -x {finding.file}  # see which branch runs"
     return replace(finding, verdict=Verdict.UNSURE, verify=verify, contexts=(*finding.contexts, f"when {when}"))
@@ -190,26 +214,43 @@ def _fold(findings: Iterable[Finding]) -> list[Finding]:
         if other is None:
             found[key] = finding
             continue
-        contexts = tuple(dict.fromkeys((*other.contexts, *finding.contexts)))
-        best = other if other.verdict is Verdict.FAIL or finding.verdict is Verdict.UNSURE else finding
-        found[key] = replace(best, contexts=contexts)
+        if other.verdict is not finding.verdict:
+            found[key] = other if other.verdict is Verdict.FAIL else finding
+            continue
+        found[key] = replace(other, contexts=tuple(dict.fromkeys((*other.contexts, *finding.contexts))))
     return list(found.values())
 
 
 def _leveled(finding: Finding, settings: Settings) -> Finding:
-    """The finding with the severity that the settings give its rule; the longest matching prefix counts."""
+    """The finding with the severity that the settings give its rule; the name that means fewest rules counts."""
     best = ""
     for name in settings.severity:
-        if (finding.code.startswith(name.upper()) or name == finding.slug) and len(name) >= len(best):
+        if _speaks_of(name, finding) and _width(name) <= _width(best):
             best = name
     return replace(finding, severity=settings.severity[best]) if best else finding
 
 
-def _ignored_at(finding: Finding, settings: Settings, project: Project) -> bool:
+def _width(name: str) -> int:
+    """How many rules a name means, for comparison: a prefix the more the shorter it is; "" means most."""
+    text = name.upper()
+    if not text or text == "ALL":
+        return 9 if text else 10
+    return 6 - len(text) if text.startswith("VL") and len(text) < 5 else 0
+
+
+def _speaks_of(name: str, finding: Finding) -> bool:
+    """Whether a name of a settings file (code, prefix, slug, old name, `ALL`) means a finding's rule."""
+    if name.upper() == "ALL" or name == finding.slug:
+        return True
+    if name.upper().startswith("VL"):
+        return finding.code.startswith(name.upper())
+    return any(name in header.names() and header.code == finding.code for header in headers())
+
+
+def _ignored_at(finding: Finding, settings: Settings) -> bool:
     if not settings.per_path_ignores:
         return False
-    names = settings.ignored_at(Path.cwd() / finding.file)
-    return any(finding.code in {rule.code for rule in match_headers(name)} for name in names)
+    return any(_speaks_of(name, finding) for name in settings.ignored_at(Path.cwd() / finding.file))
 
 
 def _suppress(
@@ -230,7 +271,8 @@ def _suppress(
     rule = load_rule(own)
     context = Context(rule, project, _options(rule, settings))
     reported = [finding for each in applied.unused for finding in _guarded(rule, each, context, each.span, outcome)]
-    again = apply([_leveled(finding, settings) for finding in reported], suppressions, ran=[OWN_CODE])
+    reported = [_leveled(finding, settings) for finding in reported if not _ignored_at(finding, settings)]
+    again = apply(reported, suppressions, ran=[OWN_CODE])
     return [*applied.kept, *again.kept], len(applied.suppressed) + len(again.suppressed)
 
 

@@ -9,23 +9,19 @@ import os
 from collections.abc import Iterator
 from functools import cache
 
-from verlint.lazy import pattern
 from verlint.record import dataclass
 
 OWN_CODE = "VL008"
 """The rule that reports suppressions; a suppression of this rule is itself never reported as unused."""
-
-_DECLARATION = pattern(r'^@rule\(\s*"(VL\d{3})",\s*"([\w-]+)",([^()]*(?:\([^()]*\)[^()]*)*)\)')
-_ON = pattern(r"\bon=(\w+)")
-_NAMES = pattern(r"\b(families|aliases)=(?:frozenset\()?[\[({]([^\])}]*)[\])}]")
-_WORD = pattern(r'"([^"]+)"')
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
     """Names of a rule, and what it looks at.
 
-    `subject` is the name of the class it is given, `families` those whose launches it is limited to (none: all)."""
+    `subject` is the name of the class it is given, `families` those whose launches it is limited to (none: all).
+    `words`, in lower case, are texts one of which must stand in some file for the rule to have anything to say (none:
+    it may always have)."""
 
     code: str
     slug: str
@@ -33,6 +29,7 @@ class Header:
     subject: str
     families: frozenset[str] = frozenset()
     aliases: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
 
     def names(self) -> tuple[str, ...]:
         """Everything a user may call the rule: code, slug, old names."""
@@ -75,14 +72,26 @@ def _modules(package: str) -> Iterator[tuple[str, str]]:
 def _read(module: str, path: str) -> Header:
     with open(path, encoding="utf-8") as stream:
         text = stream.read()
-    at = text.find("\n@rule(")
-    found = _DECLARATION.match(text[at + 1 :]) if at >= 0 else None
-    on = _ON.search(found[3]) if found is not None else None
-    if found is None or on is None:
-        raise RuntimeError(f'{path} has no line `@rule("VLnnn", "slug", on=…)`')
-    names = {each[1]: tuple(_WORD.findall(each[2])) for each in _NAMES.finditer(found[3])}
-    families = frozenset(names.get("families", ()))
-    return Header(found[1], found[2], module, on[1], families, names.get("aliases", ()))
+    start = text.find("\n@rule(")
+    end = text.find("\ndef ", start)
+    places = text[start + 1 : end].split('"')
+    subject = _after("on=", "".join(places[4::2]))
+    if start < 0 or len(places) < 5 or not subject:
+        raise RuntimeError(f'{path} has no `@rule("VLnnn", "slug", on=…)`')
+    families, aliases, words = (_strings(name, text[start:end]) for name in ("families=", "aliases=", "words="))
+    return Header(places[1], places[3], module, subject, frozenset(families), aliases, words)
+
+
+def _after(name: str, text: str) -> str:
+    """The word behind `name` in a declaration, "" when it is not there."""
+    return text.partition(name)[2].replace(")", ",").partition(",")[0].strip()
+
+
+def _strings(name: str, text: str) -> tuple[str, ...]:
+    """The strings of the set or tuple behind `name` in a declaration."""
+    behind = text.partition(name)[2]
+    ends = [at for at in map(behind.find, ")]}") if at >= 0]
+    return tuple(behind[: min(ends, default=0)].split('"')[1::2])
 
 
 def find_header(name: str) -> Header:

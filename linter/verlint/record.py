@@ -131,7 +131,7 @@ def _late_init(made: type, fields: Mapping[str, object]) -> Callable[..., None]:
     return first
 
 
-def _init(fields: Mapping[str, object], *, after: bool) -> Callable[..., None]:
+def _init(fields: Mapping[str, object], *, after: bool) -> Any:
     """The real `__init__`: one assignment a field."""
     given = tuple(default for default in fields.values() if default is not _MISSING)
     if after or any(isinstance(default, _Factory) for default in given):

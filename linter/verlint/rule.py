@@ -46,8 +46,9 @@ class Rule:
     """A numbered rule.
 
     `on` is the class of the things it is given (`Launch`, `Command`, `Script`, `SpecFile`, …). `families` limits it
-    to launches of these families; empty means all. `fixable` is "safe", "unsafe" or "". `doc` is the module
-    docstring, whose first line is the summary."""
+    to launches of these families; empty means all. `fixable` is "safe", "unsafe" or "". `words`, in lower case, are
+    texts one of which must stand in some file of the project, or in its path, for the rule to have anything to say;
+    empty means that it may always have. `doc` is the module docstring, whose first line is the summary."""
 
     code: str
     slug: str
@@ -60,6 +61,7 @@ class Rule:
     since: str = "0.1"
     aliases: tuple[str, ...] = ()
     fixable: str = ""
+    words: tuple[str, ...] = ()
 
     @property
     def summary(self) -> str:
@@ -168,6 +170,7 @@ def rule(
     since: str = "0.1",
     aliases: tuple[str, ...] = (),
     fixable: str = "",
+    words: tuple[str, ...] = (),
 ) -> Callable[[F], F]:
     """Declare the function below as the check of a rule. The module docstring is its page."""
 
@@ -184,6 +187,7 @@ def rule(
             since=since,
             aliases=aliases,
             fixable=fixable,
+            words=words,
         )
         return check
 

@@ -37,8 +37,8 @@ class Settings:
 
     `root` is the folder that `exclude` and `per_path_ignores` are relative to, `path` the settings file if there is
     one. Names of rules (codes, prefixes, slugs) are kept as written. An empty `select` means every rule. `fail_on` is
-    the least severity that fails the run, None for never. `launchers` and `rules` are kept raw: the families and the
-    rules know what belongs in them."""
+    the least severity that fails the run, None for never. `verl` is what the settings file says, `verl_of_call` the
+    `--verl` of the call. `launchers` and `rules` are kept raw: the families and the rules know what belongs in them."""
 
     root: Path
     path: Path | None = None
@@ -51,6 +51,7 @@ class Settings:
     strict: bool = False
     ready: bool = False
     verl: str = ""
+    verl_of_call: str = ""
     per_path_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     launchers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     rules: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

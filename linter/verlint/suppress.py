@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Sequence
 from enum import Enum
 from functools import cache
 
-from verlint.files.comments import DIRECTIVES, Comment, comments, directives_of
+from verlint.files.comments import DIRECTIVE_VALUES, DIRECTIVES, Comment, comments, directives_of, is_known
 from verlint.files.comments import Directive as Directive
 from verlint.files.comments import directives as directives
 from verlint.files.kinds import Kind
@@ -78,14 +78,18 @@ class Fault(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SuppressionReport:
-    """A suppression, or one entry of it, that does nothing: what the rule VL008 looks at. `near` are similar right
-    names."""
+    """A suppression, or one entry of it, that does nothing: what the rule VL008 looks at.
+
+    `near` are similar right names. `alone` says that all of the comment goes when this goes, `behind` that an entry
+    which stays stands before this one.
+    """
 
     fault: Fault
     suppression: Suppression
     entry: Entry | None = None
     near: tuple[str, ...] = ()
     alone: bool = True
+    behind: bool = False
 
     @property
     def span(self) -> Span:
@@ -103,7 +107,7 @@ class SuppressionReport:
         """The edit that takes it away: the entry with its comma, or the comment with its line or the blanks before
         it."""
         if self.entry is not None and not self.alone:
-            return Edit(_entry_range(self.entry.span), "")
+            return Edit(_entry_range(self.entry.span, behind=self.behind), "")
         return Edit(_comment_range(self.suppression), "")
 
 
@@ -166,7 +170,7 @@ def _read(comment: Comment) -> Suppression | None:
     found = _SUPPRESSION.fullmatch(comment.body)
     if found is None:
         names = directives_of(comment)
-        if names and all(directive.name in DIRECTIVES for directive in names):
+        if names and all(is_known(directive) for directive in names):
             return None
         return Suppression((), comment.span, comment.scope, comment.body, comment.own_line, malformed=True)
     wide = found["verb"] == "file-ignore"
@@ -209,10 +213,15 @@ def _faults(suppression: Suppression, used: set[int], ran: Collection[str] | Non
             reports.append(SuppressionReport(Fault.UNKNOWN, suppression, entry, _near_rules(entry.name)))
         elif at not in used and codes != {OWN_CODE} and (ran is None or codes & set(ran)):
             reports.append(SuppressionReport(Fault.UNUSED, suppression, entry))
-    alone = len(reports) == len(suppression.entries)
-    if alone:  # one edit, one cause: the whole comment goes with its first report
+    going = [report.entry for report in reports if report.fault is Fault.UNUSED]
+    staying = [entry for entry in suppression.entries if entry not in going]
+    if not staying:  # one edit, one cause: the whole comment goes with its first report
         return reports
-    return [SuppressionReport(r.fault, r.suppression, r.entry, r.near, alone=False) for r in reports]
+    first = staying[0].span.start
+    return [
+        SuppressionReport(r.fault, r.suppression, r.entry, r.near, alone=False, behind=first < r.span.start)
+        for r in reports
+    ]
 
 
 def _near_rules(name: str) -> tuple[str, ...]:
@@ -227,18 +236,23 @@ def _near_directive(body: str) -> tuple[str, ...]:
     from difflib import get_close_matches
 
     words = body.split("=", 1)[0].split("[", 1)[0].split()
+    name, equals, value = body.partition("=")
+    if equals and name.strip() in DIRECTIVES:
+        near = get_close_matches(value.split(" ", 1)[0], DIRECTIVE_VALUES.get(name.strip(), ()), n=1)
+        return tuple(f"{name.strip()}={each}" for each in near)
     names = ("ignore", "file-ignore", *DIRECTIVES)
     return tuple(get_close_matches(words[0], names, n=1)) if words else ()
 
 
-def _entry_range(span: Span) -> Span:
-    """An entry with the comma that parts it from its neighbour."""
+def _entry_range(span: Span, *, behind: bool) -> Span:
+    """An entry with one comma: the one before it when it stands behind an entry that stays, else the one after it. So
+    the ranges of several entries of one comment have nothing in common."""
     text, start, end = span.source.text, span.start, span.end
-    after = re.compile(r"[ \t]*,[ \t]*").match(text, end)
-    if after is not None:
-        return Span(span.source, start, after.end())
+    if not behind:
+        after = re.compile(r"[ \t]*,[ \t]*").match(text, end)
+        return Span(span.source, start, end if after is None else after.end())
     before = re.compile(r"[ \t]*,[ \t]*\Z").search(text, text.rfind("[", 0, start) + 1, start)
-    return Span(span.source, before.start() if before is not None else start, end)
+    return Span(span.source, start if before is None else before.start(), end)
 
 
 def _comment_range(suppression: Suppression) -> Span:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from oracle.sandbox import ENVIRONMENT, MAX_COPIED, MOUNT, Job, Outcome, Record
@@ -86,10 +86,11 @@ def resolve(job: Job) -> Resolution:
 
 def with_assumed(job: Job, resolution: Resolution) -> Job:
     """The job with the files made up that its commands need to go on: programs that are called by path, files that are
-    sourced or run and are not there, and folders outside the checkout that it changes to or writes into."""
+    sourced or run and are not there, and folders outside the checkout, or cloned into it, that it works or writes in."""
     programs: set[str] = set()
     folders: set[str] = set()
     for path in resolution.paths:
+        cloned = False
         for command in path.commands:
             cwd = command.around.cwd.known or MOUNT
             for redirect in command.redirects:
@@ -98,6 +99,9 @@ def with_assumed(job: Job, resolution: Resolution) -> Job:
                     folders.add(posixpath.dirname(target))
             argv = unwrap(command.argv).argv
             name = argv[0].known if argv else None
+            cloned = cloned or [word.known for word in argv[:2]] == ["git", "clone"]
+            if cloned or not cwd.startswith(MOUNT):
+                folders.add(cwd)
             if name in ("cd", "pushd") and len(argv) > 1:
                 target = argv[-1].known or ""
                 if target.startswith("/") and not target.startswith(MOUNT):
@@ -155,7 +159,9 @@ def _compare_path(path: Path, outcome: Outcome, given: Mapping[str, str]) -> Dif
     if difference is not None:
         return difference
     if outcome.timed_out != path.over_budget and outcome.timed_out != _endless(path):
-        return Difference("the end", "never" if path.over_budget else "ends", "never" if outcome.timed_out else "ends")
+        return Difference(
+            "the end", "never" if path.over_budget else "ends", "never" if outcome.timed_out else "ends", len(ours)
+        )
     if not outcome.timed_out and path.status is not None and not path.over_budget and path.status != outcome.status:
         return Difference("exit status", str(path.status), str(outcome.status), len(ours))
     return None
@@ -183,34 +189,38 @@ def _in_order(ours: Sequence[Command], outcome: Outcome, given: Mapping[str, str
 
 
 def _interleaved(ours: Sequence[Command], outcome: Outcome, given: Mapping[str, str]) -> Difference | None:
-    """The first record that is neither the next command in order nor one that may come at any time."""
+    """The first record that none of the commands that may come next can be."""
     left = list(ours)
-    if not any(map(_is_loose, left)):
-        return _in_order(ours, outcome, given)
     for number, record in enumerate(outcome.records):
-        following = next((each for each in left if not _is_loose(each)), None)
-        open_to = [each for each in left if each is following or _is_loose(each)]
-        fitting = [each for each in open_to if _compare_command(each, record, given) is None]
+        possible = list(_next(left))
+        fitting = [each for each in possible if _compare_command(each, record, given) is None]
         if fitting:
-            left.remove(
-                next((each for each in fitting if all(word.known is not None for word in each.argv)), fitting[0])
-            )
-            continue
-        expected = following or (open_to[0] if open_to else None)
-        if expected is None and outcome.timed_out:
-            return None
-        if expected is None:
-            return Difference("a command", "nothing", repr(record.argv), number)
-        difference = _compare_command(expected, record, given)
-        assert difference is not None
-        return replace(difference, agreed=number)
+            surest = next((each for each in fitting if all(word.known is not None for word in each.argv)), fitting[0])
+            left = [each for each in left if each is not surest]
+        elif not possible:
+            return None if outcome.timed_out else Difference("a command", "nothing", repr(record.argv), number)
+        else:
+            difference = _compare_command(possible[0], record, given)
+            assert difference is not None
+            return replace(difference, agreed=number)
     if left and not outcome.timed_out:
         return Difference("a command", _shown(left[0]), "nothing", len(outcome.records))
     return None
 
 
-def _is_loose(command: Command) -> bool:
-    return command.pipe[1] > 1 or command.around.background
+def _next(left: Sequence[Command]) -> Iterator[Command]:
+    """The commands that may come next: those in the background always, one of a pipeline when only its partners (with
+    what they call) stand before it, others when nothing of their level does."""
+    for number, command in enumerate(left):
+        depth = len(command.around.stack)
+        before = [each for each in left[:number] if not each.around.background]
+        if command.around.background:
+            yield command
+        elif command.pipe[1] > 1:
+            if all(each.pipe[1] > 1 or len(each.around.stack) > depth for each in before):
+                yield command
+        elif all(each.pipe[1] > 1 and len(each.around.stack) < depth for each in before):
+            yield command
 
 
 def _compare_command(command: Command, record: Record, given: Mapping[str, str]) -> Difference | None:
@@ -249,6 +259,8 @@ def _fits(text: Text, value: str) -> bool:
     if (known := text.known) is not None:
         return known == value
     pattern = "".join(re.escape(each.text) if isinstance(each, Literal) else ".*" for each in text.parts)
+    if pattern.endswith(".*"):  # the output of a command loses its last line ends, which an empty hole may follow
+        pattern = re.sub(r"(?:\\\n)+(?:\.\*)+$", r"(?:\\n.*)?", pattern)
     return re.fullmatch(pattern, value, re.S) is not None
 
 

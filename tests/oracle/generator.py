@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 TEXTS = (
     "alpha", "beta", "a b", "", "x=1", "data/train.txt", "*.txt", "a,b,,c", "10", "7", "-n", "--opt", "k.v=[1,2]", "{p}",
-    "~", "it's", 'say "hi"', "tab\there", "$HOME", "back\\slash", "UPPER lower", "a:b:c", "  lead", "trail  ", "data/*",
+    "~", "it's", 'say "hi"', "tab\there", "$HOME", "back\\slash", "UPPER lower", "a:b:c", "  lead", "trail  ",
     "[ab]", "?", "é", "#no", "a;b", "x&y", "1e-6", "True", "100%", "hi!", "a\nb", "--lr=1e-5", "Qwen/Qwen3-4B", "x/y/z.tar.gz",
 )  # fmt: skip
 SIMPLE = ("alpha", "beta", "x1", "data/train.txt", "k.v=3", "--opt", "a,b,c", "10", "0.5", "True", "Qwen/Q3", "a:b")
@@ -21,7 +21,7 @@ ARRAYS = ("items", "opts")
 EXPORTED = ("MODE", "RANK", "ROOT")
 UNSET = ("MISSING", "nothing")
 PATTERNS = (
-    "*", "a*", "*.txt", "?", "??*", "[a-c]*", "[!a]*", "*/", "/*", "*/*", ",*", "*,", "*=", "=*", "-*", "[[:alpha:]]", "[0-9]",
+    "*", "a*", "*.txt", "?", "??*", "[a-c]*", "[!a]*", "*/", "/*", "*/*", ",*", "*,", "*=", "=*", "-*", "[[:digit:]]", "[0-9]",
     "'a b'", "$name", '"$name"', "'*'", "\\*", "*a*", "data", ".", "\\ *",
 )  # fmt: skip
 FILES = {
@@ -78,11 +78,13 @@ class _Writer:
         lines = ["#!/usr/bin/env bash"]
         if rng.random() < 0.4:
             lines.append(rng.choice(("set -e", "set -u", "set -x", "set -euo pipefail", "set -eu", "set -ex")))
-        for name in (*NAMES, *EXPORTED):
-            if rng.random() < 0.7:
-                lines.append(f"{'export ' if name in EXPORTED else ''}{name}={self.quoted(rng.choice(TEXTS))}")
+        lines.extend(
+            f"{'export ' if name in EXPORTED else ''}{name}={self.quoted(rng.choice(TEXTS))}"
+            for name in (*NAMES, *EXPORTED)
+            if rng.random() < 0.7
+        )
         lines.append("; ".join(f"{name}={rng.randint(-3, 12)}" for name in NUMBERS))
-        lines.extend(self.array_literal(name) for name in ARRAYS if rng.random() < 0.8)
+        lines.extend(self.array_literal(name) for name in ARRAYS)
         for _ in range(rng.randint(5, 11)):
             lines.extend(self.statement())
         lines.append(self.probe())
@@ -142,6 +144,8 @@ class _Writer:
         name = rng.choice((*NAMES, *EXPORTED[:1]))
         local = "local " if self.in_function and rng.random() < 0.4 else ""
         operator = "+=" if not local and rng.random() < 0.2 else "="
+        if local:  # a name that is exported nowhere
+            name = "own"
         text = f"{local}{name}{operator}{self.word(single=True)}"
         if rng.random() < 0.15 and not local:
             text += f" {rng.choice(NAMES)}={self.word(single=True)}"
@@ -206,12 +210,12 @@ class _Writer:
         name = rng.choice(EXPORTED)
         return rng.choice((
             f"export {name}", f"export {name}={self.word(single=True)}", f"unset {name}", f"export {rng.choice(NAMES)}",
-            f"export -n {name}", f"{name}={self.word(single=True)}", f": ${{{name}:={rng.choice(SIMPLE)}}}", f"readonly FIXED{rng.randint(0, 99)}={self.word(single=True)} || true",
+            f"export -n {name}", f"{name}={self.word(single=True)}", f": ${{{name}:={rng.choice(SIMPLE)}}}",
         ))  # fmt: skip
 
     def declaration(self) -> str:
-        kind = self.rng.choice("ixular")
-        name = f"declared_{kind}{self.rng.randint(0, 99) if kind == 'r' else ''}"
+        kind = self.rng.choice("ixula")
+        name = f"declared_{kind}"
         value = self.word(single=True)
         if kind == "i":
             value = f'"{self.expression()}"'
@@ -254,7 +258,7 @@ class _Writer:
     def print_to_variable(self) -> str:
         name = self.rng.choice(NAMES)
         return self.rng.choice((
-            f"printf -v {name} '%s-%03d' {self.word(single=True)} {self.rng.randint(0, 50)}", f"printf -v {name} '%5s|%-4s|' ab c",
+            f"printf -v {name} '%s-%03d' \"{self.inner()}\" {self.rng.randint(0, 50)}", f"printf -v {name} '%5s|%-4s|' ab c",
             f"printf -v {name} '%s,' {self.word()} {self.word()}", f"printf -v {name} '%q' {self.rng.choice(SIMPLE)}",
         ))  # fmt: skip
 
@@ -355,7 +359,6 @@ class _Writer:
                 f"{name} {words}",
                 f"{name} {words} || probe failed $?",
                 f'got=$({name} {words}) || true\nprobe "$got"',
-                f"MODE=temporary {name} {words} || :",
             )
         )
         return f'{opening}\n    local first=${{1-}} second="${{2:-none}}"\n    probe "$first" "$second" $#\n{body}{end}\n}}\n{call}'
@@ -450,13 +453,13 @@ probe "$model" "$steps" ${{flag:-false}} "$@\""""
             operators = (":-", "-", ":+", "%", "#")
             return f"${{{name}{rng.choice(operators)}{rng.choice(SIMPLE)}}}"
         simple = f"${name}" if name.isidentifier() or name.isdigit() else f"${{{name}}}"
-        assignable = name if name.isidentifier() else "nothing"
+        assignable = name if name in NAMES else "rest"
         return rng.choice((
             simple, simple, simple, f"${{{name}}}", f"${{{name}}}", f"${{{name}:-{self.default()}}}", f"${{{name}-{self.default()}}}", f"${{{assignable}:={rng.choice(SIMPLE)}}}",
             f"${{{name}:+{self.default()}}}", f"${{{name}+{self.default()}}}", f"${{#{name}}}", f"${{{name}#{pattern}}}", f"${{{name}##{pattern}}}", f"${{{name}%{pattern}}}",
             f"${{{name}%%{pattern}}}", f"${{{name}/{self.safe_pattern()}/{rng.choice(('', 'Z', '$i', '_ _'))}}}", f"${{{name}//{self.safe_pattern()}/{rng.choice(('', 'Z', '-', ' '))}}}", f"${{{name}/#a/Z}}",
             f"${{{name}/%a/Z}}", f"${{{name},,}}", f"${{{name}^^}}", f"${{{name}^}}", f"${{{name}:{rng.randint(0, 4)}}}", f"${{{name}:{rng.randint(0, 3)}:{rng.randint(0, 4)}}}", f"${{{name}: -2}}",
-            "$#", "$?", "$0", f"${{{name}:i}}",
+            "$#", "$0", f"${{{name}:i}}",
         ))  # fmt: skip
 
     def safe_pattern(self) -> str:
@@ -465,7 +468,7 @@ probe "$model" "$steps" ${{flag:-false}} "$@\""""
     def list_expansion(self) -> str:
         array = self.rng.choice(ARRAYS)
         return self.rng.choice((
-            '"$@"', "$@", '"$*"', '"${@:2}"', "$*", f'"${{{array}[@]}}"', f"${{{array}[@]}}", f'"${{{array}[*]}}"', f'"${{#{array}[@]}}"', f'"${{{array}[@]:1}}"', f'"${{{array}[@]:0:2}}"',
+            '"$@"', "$@", '"$*"', '"${@:2}"', "$*", f'"${{{array}[@]}}"', f"${{{array}[@]}}", f'"${{{array}[*]}}"', f'"${{{array}[@]:1}}"', f'"${{{array}[@]:0:2}}"',
             f'"${{{array}[@]%.txt}}"', f'"${{{array}[@]/a/Z}}"', f'"${{!{array}[@]}}"', f'"pre${{{array}[@]}}post"', f'"${{{array}[@]/#/--}}"', f'${{{array}[0]:+"${{{array}[0]}}"}}', f'"${{{array}[@]^^}}"',
             '${1:+--one "$1"}', '"${@:1:1}"', f'${{{array}+"${{{array}[@]}}"}}',
         ))  # fmt: skip

@@ -5,7 +5,7 @@
 
 Each job gets a root of its own with a copy of its folder, bash and some harmless tools, in user, mount, PID and network
 namespaces of its own. It can reach no network and no other file, and it is ended when it takes too long or records too
-much; the root is deleted afterwards. Needs Linux, util-linux and bash 5; root or an ordinary user that may make user
+much; the root is gone afterwards. Needs Linux, util-linux and bash 5; root or an ordinary user that may make user
 namespaces.
 
 What is not real: a recorded program succeeds and prints nothing (or what `outputs` says), the input is empty, `ulimit`
@@ -116,10 +116,10 @@ class SandboxError(Exception):
 class Sandbox:
     """Runs jobs, `batch` of them in one set of namespaces, two sets at a time.
 
-    `seconds` and `records` bound each job; `outputs` says what programs print."""
+    `seconds` (of waiting) and `records` bound each job; `outputs` says what programs print."""
 
     def __init__(
-        self, *, outputs: Mapping[str, str] | None = None, seconds: float = 4.0, records: int = 4000, batch: int = 50
+        self, *, outputs: Mapping[str, str] | None = None, seconds: float = 20.0, records: int = 4000, batch: int = 50
     ) -> None:
         self.seconds, self.records, self.batch = seconds, records, batch
         self._temporary = tempfile.TemporaryDirectory(prefix="oracle-base-")

@@ -239,7 +239,9 @@ def read_call(arguments: Arguments) -> Settings:
         if (given := getattr(arguments, name)) is not None:
             before = changes.get(name, getattr(settings, name))
             changes[name] = (*before, *(given if name == "exclude" else _names(given)))
-    for name in ("verl", "strict", "ready", "show_files"):
+    if arguments.verl is not None:
+        changes["verl_of_call"] = arguments.verl
+    for name in ("strict", "ready", "show_files"):
         if (given := getattr(arguments, name)) is not None:
             changes[name] = given
     if arguments.fail_on is not None:

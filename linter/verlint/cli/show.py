@@ -11,6 +11,7 @@ from verlint.cli.main import FAILED, OK
 
 if TYPE_CHECKING:
     from verlint.languages.bash.replay import Resolution
+    from verlint.report.commands import Masker
     from verlint.source import Source
 
 FORMATS = ("text", "json")
@@ -45,6 +46,10 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--why", action="append", default=[], metavar="WORD", help="where the words that contain WORD come from"
     )
+    parser.add_argument("--config", action="store_true", help="show the config that each launch of VeRL gets")
+    parser.add_argument("--all", action="store_true", help="with --config: all keys, not only those it decides")
+    parser.add_argument("--diff", metavar="VERSION", default="", help="what another version of VeRL would make of it")
+    parser.add_argument("--verl", metavar="VERSION|PATH", default="", help="the VeRL version, or checkout, it is for")
     parser.add_argument("--format", choices=FORMATS, default="text", help="default: text")
 
 
@@ -58,6 +63,9 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"verlint: error: {error}", file=sys.stderr)
         return FAILED
     masker = Masker(_sources(source, resolution))
+    if arguments.config or arguments.diff:
+        sys.stdout.write(_configs(arguments, source, resolution, masker))
+        return OK
     if arguments.format == "json":
         sys.stdout.write(json_of(resolution, masker, builtins=arguments.builtins))
         return OK
@@ -66,6 +74,27 @@ def run(arguments: argparse.Namespace) -> int:
     listing = Listing(output_width(sys.stdout), arguments.environment, tuple(arguments.why), arguments.builtins)
     sys.stdout.write(text_of(resolution, listing, masker))
     return OK
+
+
+def _configs(arguments: argparse.Namespace, source: Source, resolution: Resolution, masker: Masker) -> str:
+    """The configs of the launches on all paths, each distinct one once."""
+    from verlint.experiment.project import Project
+    from verlint.files.kinds import Kind
+    from verlint.report.commands import distinct, started
+    from verlint.report.config import config_text
+    from verlint.result import Loaded
+    from verlint.settings import Settings
+
+    path = Path(arguments.launcher).absolute()
+    settings = Settings(Path.cwd(), verl_of_call=arguments.verl)
+    project = Project([Loaded(source, Kind.LAUNCHER, path, True)], settings, Path.cwd())
+    found: dict[object, Any] = {}
+    for way in distinct(resolution):
+        for command in started(way):
+            launch = project.launch(command)
+            if launch is not None:
+                found.setdefault((command.span.order(), tuple(word.identity() for word in command.argv)), launch)
+    return config_text(list(found.values()), masker, all_keys=arguments.all, diff=arguments.diff)
 
 
 def resolve(arguments: argparse.Namespace) -> tuple[Source, Resolution]:

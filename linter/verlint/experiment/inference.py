@@ -8,12 +8,17 @@ from __future__ import annotations
 
 from verlint.experiment.launch import Launch
 from verlint.families import family_of_folder
+from verlint.record import replace
+from verlint.verl.defaults import CONSTANT
+from verlint.verl.in_use import fixed
 
+_ANY_VERSION = fixed("", CONSTANT)
 _STOCK_FOLDERS = frozenset(["verl", "examples", "recipe", "tests"])
 
 
 def infer(launch: Launch) -> tuple[str, str] | None:
     """Family and stage kind of a launch."""
+    launch = replace(launch, verl=_ANY_VERSION)
     prompts = launch["data.prompt_key"].equals("prompt") and "trainer.stage" in launch
     if prompts or "trainer.use_exp_model" in launch or launch["trainer.stage"].equals("rl"):
         return ("coach", "eval") if launch["trainer.val_only"].equals(True) else ("coach", "train")

@@ -12,8 +12,16 @@ from verlint.lazy import pattern
 from verlint.record import dataclass, field
 from verlint.source import Span
 from verlint.value import Data, Hop, State, Text, Value
+from verlint.verl.in_use import VerlInUse, call_of
+
+TYPE_CHECKING = False  # as `typing` says it, without its import
+if TYPE_CHECKING:
+    from typing import Any
+
+    from verlint.verl.overriding import Applied
 
 _PYTHON = pattern(r"(?:python|pypy)(?:\d+(?:\.\d+)*)?w?")
+_NO_DEFAULT: Any = object()
 _PYTHON_WITH_VALUE = frozenset(["-X", "-W", "-Q"])
 
 LAUNCHERS: Mapping[str, frozenset[str]] = {
@@ -80,6 +88,12 @@ EasyR1."""
 ENTRY_FILE = pattern(
     r"(?:^|/)(?:main_\w*(?:ppo|eval|generation|sft|dapo|spin|prime|sppo|gkd|opo|rl)\w*|\w*sft_trainer\w*|fully_async_main|main_ppo)\.py$"
 )
+
+
+HYDRA_OPTIONS = frozenset(
+    ["--config-name", "-cn", "--config-path", "-cp", "--config-dir", "-cd", "--cfg", "-c", "--package", "-p"]
+)
+"""Options of a Hydra program that take the next word. Source: hydra-core 1.3 `hydra/_internal/utils.py`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,15 +199,14 @@ class Launch:
     """A command recognised as a VeRL entry point.
 
     `launch[key]` is the value of a configuration key: of the last override that sets it, else absent (with the
-    default of the VeRL version in use, where that is known). `options` are the words that are no overrides
-    (`--config-name=…`)."""
+    default of the VeRL in use, where that is known). `options` are the words that are no overrides
+    (`--config-name=…`). `verl` is the VeRL in use, which is looked for when it is first asked."""
 
     command: Command
     program: Program
     overrides: tuple[Override, ...]
     options: tuple[Text, ...]
-    defaults: Mapping[str, Data] = field(default_factory=dict)
-    version: str = ""
+    verl: VerlInUse | None = None
     family: str = ""
     stage: str = ""
     intent: str = ""
@@ -214,6 +227,23 @@ class Launch:
         """Whether the caller's own words are passed on (`"$@"`), so keys may be set from outside."""
         return any(word.elastic for word in self.options)
 
+    @property
+    def version(self) -> str:
+        """The VeRL version in use, "" when it is not known for certain."""
+        return "" if self.verl is None or self.verl.guess else self.verl.text
+
+    @cached_property
+    def defaults(self) -> Mapping[str, Data]:
+        """What holds for keys that are not given: the config of the VeRL in use, references resolved."""
+        return {} if self.verl is None else self.verl.defaults(self.overrides)
+
+    @cached_property
+    def config(self) -> Applied | None:
+        """The composed config with all overrides, and what Hydra refuses of them; None when the config is not known."""
+        if self.verl is None:
+            return None
+        return self.verl.applied(self.overrides, multirun=call_of("", self.options).multirun)
+
     @cached_property
     def by_key(self) -> Mapping[str, Override]:
         """The override that counts for each key: the last one."""
@@ -229,10 +259,15 @@ class Launch:
             return Value(State.ABSENT, key, span=override.word.span, reason=f"~{key} takes the key out of the config")
         if override is not None:
             return override.value
-        if key in self.defaults:
-            note = f"default of VeRL {self.version}" if self.version else "default of every VeRL version"
-            default = self.defaults[key]
-            return Value(State.ABSENT, key, default, span=self.head, hops=(Hop(None, note),), has_default=True)
+        if self.verl is None:
+            return Value(State.ABSENT, key, span=self.head, reason="not given, and the VeRL in use is not known")
+        default = self.defaults.get(key, _NO_DEFAULT)
+        if default is not _NO_DEFAULT:
+            hops = (Hop(None, f"default of {self.verl.label}"),)
+            return Value(State.ABSENT, key, default, span=self.head, hops=hops, has_default=True)
+        hangs_on = self.verl.open_default(self.defaults, key)
+        if hangs_on is not None:
+            return Value(State.ABSENT, key, text=hangs_on.text, span=self.head, reason=hangs_on.reason)
         return Value(State.ABSENT, key, span=self.head, reason="not given, and the default depends on the VeRL version")
 
     def __contains__(self, key: str) -> bool:
@@ -248,8 +283,9 @@ def as_launch(command: Command) -> Launch | None:
         return None
     overrides: list[Override] = []
     options: list[Text] = []
-    for word in program.arguments:
-        override = None if word.elastic and not word.prefix else parse_override(word)
+    for before, word in zip((None, *program.arguments), program.arguments, strict=False):
+        of_option = before is not None and before.known in HYDRA_OPTIONS
+        override = None if of_option or (word.elastic and not word.prefix) else parse_override(word)
         if override is None:
             options.append(word)
         else:

@@ -13,7 +13,7 @@ from verlint.experiment.launch import Launch, Program, as_launch
 from verlint.experiment.script import Script, start_folder
 from verlint.experiment.stage import Called, Experiment, Stage, called_file, identify, options_of, settled
 from verlint.families import FAMILIES
-from verlint.files.comments import Directive, directives
+from verlint.files.comments import Directive, directives, is_known
 from verlint.files.kinds import Kind
 from verlint.files.loading import Loaded
 from verlint.files.tree import Tree
@@ -23,15 +23,21 @@ from verlint.languages.bash.replay import Resolution
 from verlint.languages.bash.state import Event
 from verlint.languages.bash.syntax import Program as Syntax
 from verlint.languages.hydra.override import Form, Override
+from verlint.lazy import pattern
 from verlint.record import dataclass, replace
 from verlint.settings import Settings
 from verlint.source import Source, Span
-from verlint.value import Literal, Text, Value
-from verlint.verl.defaults import defaults_of
+from verlint.value import Hole, Literal, Text, Value
+from verlint.verl.in_use import VerlInUse, call_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from verlint.experiment.spec import Spec, SpecFile, SpecStage
+    from verlint.verl.checkout import Finder
+    from verlint.verl.in_use import Found
+
+
+_EDITABLE = pattern(r"\bpip3?\s+install\s[^\n;&|]*?(?:-e|--editable)[ =]['\"]?([\w./-]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +108,16 @@ class Project:
 
         return [read_spec(file.source) for file in files]
 
+    def mentions(self, words: Iterable[str]) -> bool:
+        """Whether one of the words (in lower case) stands in a file that is loaded or called, or in its path."""
+        return any(word in text for word in words for text in self._lower_texts)
+
+    @cached_property
+    def _lower_texts(self) -> list[str]:
+        assert self.variants is not None  # the scripts that are called are read by now
+        files = [(self.root.name, "")] + [(file.source.path, file.source.text) for file in self.files]
+        return [each.lower() for pair in (*files, *self.tree.texts()) for each in pair]
+
     # ---- commands
 
     @cached_property
@@ -151,20 +167,47 @@ class Project:
             return None
         source = command.span.in_file().source
         said = self._directives(source, command)
-        plain = replace(found, defaults=defaults_of(""))
-        family, stage = infer(plain) or ("", "")
+        family, stage = infer(found) or ("", "")
         family = said.get("family", family or home_of(posixpath.join(self.root.name, source.path)))
-        stage = stage or stage_in(family, plain)
-        version = self.settings.verl or said.get("verl", "") or _base_version(family, plain["algorithm.adv_estimator"])
         intent = said.get("on-policy", "exact" if family == "opo" else "")
-        return replace(found, family=family, stage=stage, intent=intent, version=version, defaults=defaults_of(version))
+        named = [("--verl", self.settings.verl_of_call), ("directive", said.get("verl", ""))]
+        verl = VerlInUse(lambda: self._verl(found, family, [*named, ("settings", self.settings.verl)], source))
+        stage = stage or stage_in(family, found)
+        return replace(found, family=family, stage=stage, intent=intent, verl=verl)
+
+    def _verl(self, launch: Launch, family: str, named: Sequence[tuple[str, str]], source: Source | None) -> Found:
+        """The VeRL in use: what is named, else what is on disk or fits."""
+        from verlint.verl.checkout import Asked
+
+        call = call_of(launch.program.entry, launch.program.arguments)
+        base = _base_version(family, launch["algorithm.adv_estimator"])
+        folders = self._homes(launch.command, source)
+        return self._finder.find(Asked(call, launch.overrides, named, folders, family, base))
+
+    @cached_property
+    def _finder(self) -> Finder:
+        from verlint.verl.checkout import Finder
+
+        return Finder(self.root)
+
+    def _homes(self, command: Command, source: Source | None) -> list[Path]:
+        """Where a checkout of VeRL may lie: the folder a command runs in, those of PYTHONPATH and of `pip install -e`,
+        and that of its launcher."""
+        around = command.around
+        texts = [around.cwd, *([around.environment["PYTHONPATH"]] if "PYTHONPATH" in around.environment else [])]
+        found = [self.root / place for text in texts for place in _places_of(text, around.cwd)]
+        if source is not None:
+            own = (Path.cwd() / source.path).parent
+            found += [own / each for each in _EDITABLE.findall(source.text)] if "pip" in source.text else []
+            found.append(own)
+        return [Path(posixpath.normpath(each.as_posix())) for each in dict.fromkeys(found)]
 
     def _directives(self, source: Source, command: Command) -> dict[str, str]:
         """What the comments of a file say for a command: those of the whole file, then those just above it."""
         span = command.span.in_file()
         out: dict[str, str] = {}
         for each in self._directives_of(source):
-            if each.file_wide or each.scope.start <= span.start < each.scope.end:
+            if is_known(each) and (each.file_wide or each.scope.start <= span.start < each.scope.end):
                 out[each.name] = each.value
         return out
 
@@ -317,42 +360,83 @@ class Project:
 
     def _as_said(self, launch: Launch, spec: Spec, stage: SpecStage) -> Launch:
         """A launch with the family, intent and VeRL base that the spec gives it."""
-        family, kind, intent, version = self._spec_facts(spec, stage)
-        version = version or launch.version
+        family, kind, intent, base = self._spec_facts(spec, stage)
+        family = family or launch.family
+        source = launch.command.span.in_file().source
+        named = self._named(base, self._directives(source, launch.command).get("verl", ""))
         return replace(
             launch,
-            family=family or launch.family,
+            family=family,
             stage=kind or launch.stage,
             intent=intent or launch.intent,
-            version=version,
-            defaults=defaults_of(version),
+            verl=VerlInUse(lambda: self._verl(launch, family, named, source)),
         )
+
+    def _named(self, base: str, directive: str = "") -> list[tuple[str, str]]:
+        """Who names the VeRL of a launch, the first counts."""
+        said = (("directive", directive), ("spec", base), ("settings", self.settings.verl))
+        return [("--verl", self.settings.verl_of_call), *said]
 
     def spec_launch(self, spec: Spec, stage: SpecStage) -> Launch:
         """The launch that a stage with `entry` and `overrides` stands for."""
         overrides = tuple(_spec_override(stage, key, value) for key, value in stage.overrides.items())
         entry = Text((Literal(str(stage.entry), stage.entry.span),), stage.entry.span or stage.id_span)
         command = Command((entry, *(override.word for override in overrides)), stage.span, Surroundings(Text(), {}))
-        family, kind, intent, version = self._spec_facts(spec, stage)
-        return Launch(
+        family, kind, intent, base = self._spec_facts(spec, stage)
+        found = Launch(
             command=command,
             program=Program(entry, True, command.argv[1:]),
             overrides=overrides,
             options=(),
-            defaults=defaults_of(version),
-            version=version,
             family=family,
             stage=kind,
             intent=intent or ("exact" if family == "opo" else ""),
         )
+        verl = VerlInUse(lambda: self._verl(found, family, self._named(base), stage.span.in_file().source))
+        return replace(found, verl=verl)
 
     def _spec_facts(self, spec: Spec, stage: SpecStage) -> tuple[str, str, str, str]:
-        """Family, kind, on-policy intent and VeRL version of a stage, "" for what the spec does not say."""
+        """Family, kind, on-policy intent and VeRL base of a stage, "" for what the spec does not say."""
         family = _said(spec.family)
         checkout = spec.checkouts.get(str(stage.checkout))
         base = _said(checkout.base) if checkout is not None else ""
-        version = self.settings.verl or base or _base_version(family, stage.overrides.get("algorithm.adv_estimator"))
-        return family, _said(stage.kind), _said(spec.intent(stage)), version
+        return family, _said(stage.kind), _said(spec.intent(stage)), base
+
+
+def _places_of(text: Text, cwd: Text) -> list[str]:
+    """The folders of a list like PYTHONPATH, below the root of the project; those that are not known are left out.
+
+    The folder a launcher is started in is a hole that carries its place."""
+    start = cwd.parts[0] if cwd.parts else None
+    out: list[str] = []
+    for pieces in _split_at_colons(text):
+        known = "".join(part.text for part in pieces if isinstance(part, Literal))
+        holes = [part for part in pieces if isinstance(part, Hole)]
+        if not holes and known.startswith("/"):
+            out.append(known)
+        elif not holes and known and isinstance(start, Hole) and _start_of(start) is not None:
+            out.append(posixpath.join(_start_of(start) or "", known))
+        elif len(holes) == 1 and pieces[0] is holes[0] and _start_of(holes[0]) is not None:
+            out.append((_start_of(holes[0]) or ".") + known)
+    return out
+
+
+def _start_of(hole: Hole) -> str | None:
+    return str(hole.key[1]) if isinstance(hole.key, tuple) and hole.key[0] == "cwd" else None
+
+
+def _split_at_colons(text: Text) -> list[list[Literal | Hole]]:
+    out: list[list[Literal | Hole]] = [[]]
+    for part in text.parts:
+        if isinstance(part, Hole):
+            out[-1].append(part)
+            continue
+        for number, piece in enumerate(part.text.split(":")):
+            if number:
+                out.append([])
+            if piece:
+                out[-1].append(Literal(piece))
+    return out
 
 
 def _said(value: Value) -> str:

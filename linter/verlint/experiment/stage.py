@@ -13,7 +13,7 @@ from verlint.families import FAMILIES, family_of_folder, stages_of_launcher
 from verlint.families.model import Family, StageKind
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.state import Event
-from verlint.languages.bash.wrappers import program_name, unwrap
+from verlint.languages.bash.wrappers import SHELLS, program_name, shell_call, unwrap
 from verlint.lazy import pattern
 from verlint.record import dataclass, field, replace
 from verlint.source import Source, Span
@@ -23,7 +23,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from verlint.experiment.spec import SpecFile, SpecStage
 
-_SHELLS = frozenset(["bash", "sh", "dash", "zsh", "source", "."])
+_SOURCES = frozenset(["source", "."])
+_PYTHON_VALUES = frozenset(["-W", "-X", "-Q"])
 _PYTHON = pattern(r"(?:python|pypy)(?:\d+(?:\.\d+)*)?")
 
 
@@ -100,21 +101,27 @@ def called_file(command: Command) -> Called | None:
     if not argv:
         return None
     name = program_name(argv[0])
-    if name in _SHELLS or _PYTHON.fullmatch(name):
-        at = 1
-        while at < len(argv) and (argv[at].known or "").startswith("-"):
-            if (argv[at].known or "") in ("-c", "-m") or (
-                name in ("bash", "sh") and "c" in (argv[at].known or "")[1:2]
-            ):
-                return None
-            at += 1
-        if at >= len(argv) or argv[at].elastic:
-            return None
-        return Called(argv[at], argv[at + 1 :], name)
+    if name in SHELLS:
+        call = shell_call(argv)
+        at = call.operands
+        return None if call.string or at >= len(argv) or argv[at].elastic else Called(argv[at], argv[at + 1 :], name)
+    if name in _SOURCES:
+        return None if len(argv) < 2 or argv[1].elastic else Called(argv[1], argv[2:], name)
+    if _PYTHON.fullmatch(name):
+        return _called_by_python(argv, name)
     text = argv[0].known or ""
     if "/" in text and text.endswith((".sh", ".bash", ".py")):
         return Called(argv[0], argv[1:], "")
     return None
+
+
+def _called_by_python(argv: Sequence[Text], name: str) -> Called | None:
+    at = 1
+    while at < len(argv) and (text := argv[at].known or "").startswith("-"):
+        if text in ("-c", "-m", "-"):
+            return None
+        at += 2 if text in _PYTHON_VALUES else 1
+    return None if at >= len(argv) or argv[at].elastic else Called(argv[at], tuple(argv[at + 1 :]), name)
 
 
 def options_of(arguments: Sequence[Text]) -> dict[str, Text | None]:

@@ -12,8 +12,13 @@ from verlint.families.model import Family, StageKind
 from verlint.families.oel import OEL
 from verlint.families.opcd import OPCD
 from verlint.families.opo import OPO
+from verlint.lazy import pattern
 
 FAMILIES: Mapping[str, Family] = {family.name: family for family in (OEL, OPCD, COACH, GAD, OPO)}
+
+
+_NOT_PLAIN = pattern(r"\((?:[^()]|\([^()]*\))*\)[?*]?|\[[^]]*\][*+?]?|\\.|\w[?*{]|[^\w|]")
+"""What is no plain character in the expressions of launchers: groups, sets, escapes, characters that may be absent."""
 
 
 @lru_cache(maxsize=4096)
@@ -24,17 +29,15 @@ def stages_of_launcher(path: str) -> tuple[tuple[Family, StageKind], ...]:
         found += [
             (family, stage)
             for stage in family.stages.values()
-            if any(_begin(each) in path and re.search(rf"(?:^|/){each}$", path) for each in stage.launchers)
+            if any(_core(each) in path and re.search(rf"(?:^|/){each}$", path) for each in stage.launchers)
         ]
     return tuple(found)
 
 
-def _begin(expression: str) -> str:
-    """Characters that each match of an expression holds: a quick test, as most paths match none of them."""
-    end = next((at for at, letter in enumerate(expression) if not (letter.isalnum() or letter in "_-/")), None)
-    if end is None or "|" in expression.partition("(")[0]:
-        return "" if end is not None else expression
-    return expression[: max(end - 1, 0)] if expression[end] in "?*{" else expression[:end]
+def _core(expression: str) -> str:
+    """Characters that each match of an expression holds: a quick test, as most paths match no expression."""
+    plain = _NOT_PLAIN.sub(" ", expression)
+    return "" if "|" in plain else max(plain.split(), key=len, default="")
 
 
 def family_of_folder(path: str) -> Family | None:

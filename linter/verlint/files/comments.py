@@ -16,6 +16,11 @@ from verlint.source import Source, Span
 
 MARK = "verlint:"
 DIRECTIVES = ("family", "on-policy", "verl")
+DIRECTIVE_VALUES = {
+    "family": ("oel", "opcd", "coach", "gad", "opo"),
+    "on-policy": ("exact", "single-update", "clipped", "off-policy"),
+}
+"""What the directives take; `verl` takes a version or a path. The families and the spec format say the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +57,14 @@ _DIRECTIVE = pattern(r"([A-Za-z][\w-]*)=(\S+)[ \t]*")
 def directives(source: Source, kind: Kind = Kind.LAUNCHER) -> list[Directive]:
     """The directives of a file in order; unknown names too (`DIRECTIVES` lists the known ones)."""
     return [directive for comment in comments(source, kind) for directive in directives_of(comment)]
+
+
+def is_known(directive: Directive) -> bool:
+    """Whether there is such a directive, and it takes this value."""
+    if directive.name == "verl":
+        value = directive.value.removeprefix("v")
+        return value[:1].isdigit() or value[:1] in ("~", ".", "$") or "/" in value
+    return directive.value in DIRECTIVE_VALUES.get(directive.name, ())
 
 
 def directives_of(comment: Comment) -> list[Directive]:

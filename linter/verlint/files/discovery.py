@@ -100,7 +100,10 @@ class _Search:
         if pattern := self.settings.excluded_by(path):
             return f"excluded by `{pattern}`"
         if path.is_symlink():
-            target = path.resolve()
+            try:
+                target = path.resolve()
+            except (OSError, RuntimeError):  # a link to itself, through others or not
+                return "symbolic link that leads in a circle"
             outside = not target.is_relative_to(top.resolve())
             return (
                 "symbolic link out of the checked folder"

@@ -74,6 +74,10 @@ class Tree:
         except OSError:
             return []
 
+    def texts(self) -> list[tuple[str, str]]:
+        """Path and text of every file that was read so far."""
+        return [(path, source.text) for path, source in self._sources.items() if source is not None]
+
     def source(self, path: str) -> Source | None:
         """The text of a file; None when there is none or it is no readable text."""
         if path in self._sources:

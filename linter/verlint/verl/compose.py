@@ -74,7 +74,7 @@ class ConfigFolders:
         return sorted(name[: -len(".yaml")] for name in names if name.endswith(".yaml"))
 
     def compose(self, name: str, choices: Choices | None = None) -> tuple[Tree, dict[str, Place]]:
-        """The config `name` before overrides of single keys, and where each key of it is written. Raises ConfigError."""
+        """The config `name` before overrides of single keys, and where each key is written. Raises ConfigError."""
         choices = choices or Choices()
         plain = not (choices.replaced or choices.added or choices.deleted)
         if plain and name in self._composed:

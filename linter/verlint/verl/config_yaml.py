@@ -7,15 +7,17 @@ hundred times faster than by a full YAML parser. Anything else goes through `lan
 from __future__ import annotations
 
 import re
-from typing import TypeAlias
 
 from verlint.lazy import pattern
 from verlint.record import dataclass
 from verlint.source import Source
 from verlint.value import Data
 
-Node: TypeAlias = Data
-Config: TypeAlias = dict[str, Data]
+TYPE_CHECKING = False  # as `typing` says it, without its import
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+Config: TypeAlias = "dict[str, Data]"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,8 +49,8 @@ _LINE = pattern(
 _PLAIN_STOP = pattern(r"[ \t]#")
 _NUMBER_START = frozenset("-+.0123456789")
 _BOOLS: dict[str, Data] = {
-    **{word: True for word in ("yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON")},
-    **{word: False for word in ("no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF")},
+    **dict.fromkeys(("yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"), True),
+    **dict.fromkeys(("no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"), False),
     **dict.fromkeys(("null", "Null", "NULL", "~", ""), None),
 }
 _INT = pattern(r"[-+]?(?:0b[01_]+|0[0-7_]*|[1-9][0-9_]*|0x[0-9a-fA-F_]+|[1-9][0-9_]*(?::[0-5]?[0-9])+)")
@@ -246,7 +248,7 @@ def _one_line(text: str) -> Data:
         if (rest and rest[0] != "#") or "\\" in inner:
             raise _NotSimple
         return inner
-    if first in "&*!|>%@`" or first in "-:?" and text[1:2] in ("", " "):
+    if first in "&*!|>%@`" or (first in "-:?" and text[1:2] in ("", " ")):
         raise _NotSimple
     if "#" in text:
         stop = _PLAIN_STOP.search(text)
@@ -337,12 +339,12 @@ def _by_yaml(source: Source, lines: dict[str, int]) -> Config:
         raise ConfigError(f"{source.path}: the key {found.duplicates[0].key} stands twice")
     if not found.documents:
         return {}
-    if len(found.documents) > 1 or not isinstance(found.documents[0], yaml.Mapping):
-        if len(found.documents) == 1 and isinstance(found.documents[0], yaml.Scalar):
-            if found.documents[0].text == "":
-                return {}
+    first = found.documents[0]
+    if len(found.documents) == 1 and isinstance(first, yaml.Scalar) and not first.text:
+        return {}
+    if len(found.documents) > 1 or not isinstance(first, yaml.Mapping):
         raise ConfigError(f"{source.path}: no single mapping")
-    data = _plain(found.documents[0], "", lines)
+    data = _plain(first, "", lines)
     assert isinstance(data, dict)
     return data
 

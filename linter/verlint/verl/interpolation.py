@@ -7,14 +7,17 @@ so is a reference that OmegaConf could not resolve, with `broken` set.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
 
 from verlint.lazy import pattern
 from verlint.record import dataclass
 from verlint.value import Data, Value
 from verlint.verl.config_yaml import scalar
 
-Tree: TypeAlias = dict[str, Any]
+TYPE_CHECKING = False  # as `typing` says it, without its import
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias
+
+Tree: TypeAlias = "dict[str, Any]"
 """A composed config: nested mappings; leaves are data, `Unknown`, and strings with unresolved references."""
 
 MISSING = "???"
@@ -80,6 +83,8 @@ class Resolver:
 
     def deep(self, node: object, path: tuple[str, ...]) -> object:
         """A node with all references in it resolved, those that cannot be as `Unknown`."""
+        if len(path) > _DEEPEST:
+            return Unknown("the reference leads back to itself", broken=True)
         try:
             found = self.value(node, path)
         except Broken as error:
@@ -97,6 +102,11 @@ class Resolver:
         except NotAMapping:
             return None
         return None if found is _NOTHING or found == MISSING else found
+
+    def find(self, key: str, otherwise: object) -> object:
+        """The resolved value at a key, `???` included, or something else when there is no such key. Raises Broken."""
+        found = self._find(split_key(key))
+        return otherwise if found is _NOTHING else found
 
     def _find(self, names: list[str]) -> object:
         node: object = self.root

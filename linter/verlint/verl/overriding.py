@@ -8,7 +8,6 @@ first refusal; here all are found, and a refused override changes nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from verlint.languages.hydra.override import Form, Override
 from verlint.record import dataclass, field
@@ -16,6 +15,10 @@ from verlint.value import Data, State
 from verlint.verl.config_yaml import ConfigError
 from verlint.verl.defaults_list import Choice, Choices, Default
 from verlint.verl.interpolation import MISSING, Broken, Resolver, Tree, Unknown, has_reference, split_key
+
+TYPE_CHECKING = False  # as `typing` says it, without its import
+if TYPE_CHECKING:
+    from typing import Any
 
 _NOTHING = object()
 
@@ -99,13 +102,20 @@ def apply(
             except _Undecided:
                 undecided.append(override)
     out = Applied({}, refusals, undecided=undecided, chosen=dict(choices.replaced))
+    other_keys = False
     try:
         out.config = base(choices)
     except ConfigError as error:
         refusals.append(Refusal(None, "group", str(error)))
         out.config = base(Choices())
+        other_keys = True
+    other_keys |= any(is_group(override.key) for override in undecided if override.key)
     for override in plain:
         _apply(override, out)
+    if other_keys:  # which keys there are hangs on the choice
+        unsure = ("unknown-key", "exists", "missing")
+        undecided += [each.override for each in refusals if each.kind in unsure and each.override is not None]
+        refusals[:] = [each for each in refusals if each.kind not in unsure]
     return out
 
 
@@ -185,7 +195,7 @@ def _delete(tree: Tree, key: str, wanted: object, resolver: Resolver) -> None:
     if isinstance(holder, dict):
         holder.pop(name, None)
     elif isinstance(holder, list):
-        del holder[int(name)]
+        raise _Refused("type", f"{key}: ~ takes nothing out of a list")
 
 
 def _update(tree: Tree, key: str, value: Any, *, force: bool) -> None:
@@ -206,7 +216,7 @@ def _update(tree: Tree, key: str, value: Any, *, force: bool) -> None:
     if isinstance(value, (dict, list)) and isinstance(old, (dict, list)):
         if isinstance(value, list) != isinstance(old, list):
             raise _Refused("type", f"{key}: a list and a mapping do not merge")
-        if isinstance(old, dict):
+        if isinstance(old, dict) and isinstance(value, dict):
             if not force:
                 _check_keys(old, value, key)
             merge(old, value, Resolver(tree))
@@ -274,6 +284,6 @@ def merge(into: Tree, other: dict[str, Data], resolver: Resolver) -> None:
             if isinstance(old, dict):
                 merge(old, new, resolver)
                 continue
-        if isinstance(new, list) and isinstance(old, dict) or isinstance(new, dict) and isinstance(old, list):
+        if (isinstance(new, list) and isinstance(old, dict)) or (isinstance(new, dict) and isinstance(old, list)):
             raise _Refused("type", f"{key}: a list and a mapping do not merge")
         into[key] = copied(new) if isinstance(new, (dict, list)) else new

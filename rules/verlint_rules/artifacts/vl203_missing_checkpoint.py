@@ -6,8 +6,9 @@ launchers that merge shards first create the empty folder and fail later still, 
 
 Reported as certain: a folder that only a later command fills; a folder that no command fills, while a run of nearly
 the same name fills its own; a role that the run does not save (a run without a critic has no `critic/`, a spec's `outs`
-lists its roles); a run that is told to save nothing. A folder that nothing here explains is one to verify: it may come
-from an earlier session. Silent for experiments without a training run of their own, such as evaluation drivers; for
+lists its roles); a run that is told to save nothing; a run that starts from its own folder while the copy went into
+one of nearly the same name. A folder that nothing here explains is one to verify: it may come from an earlier session.
+Silent for experiments without a training run of their own, such as evaluation drivers; for
 folders that are downloaded, cloned, copied or made by a program whose effect is not known; and for names that are not
 known before the run.
 
@@ -53,8 +54,8 @@ def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
         return
     ledger = ledger_of(script.resolution.paths, own_sources(script.texts), ctx.project.launch)
     if ledger.saves and not ledger.cut_short:
-        for uses in _grouped(ledger.uses):
-            yield from _of_uses(uses, ledger, ctx)
+        judged = [found for uses in _grouped(ledger.uses) if (found := _judged(uses, ledger, ctx)) is not None]
+        yield from (_finding(each, ctx) for each in _folded(judged))
 
 
 # ---- drivers and documents
@@ -76,16 +77,65 @@ class _Verdict:
     near: str = ""
     related: Save | None = None
     label: str = ""
+    own: bool = False
 
 
-def _of_uses(uses: Sequence[Use], ledger: Ledger, ctx: Context) -> Iterator[Finding]:
-    use = min(uses, key=lambda each: (each.place.call, each.place.inner))
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """Uses of one folder with what is wrong with them. `lost` are uses of the folder that the run was meant to fill."""
+
+    uses: tuple[Use, ...]
+    verdict: _Verdict
+    lost: tuple[Use, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return last_component(self.uses[0].folder).shown
+
+
+def _judged(uses: Sequence[Use], ledger: Ledger, ctx: Context) -> _Judged | None:
+    use = _first(uses)
     if last_component(use.folder).known is None or use.folder.elastic:
-        return
+        return None
     verdict = _judge(use, ledger, ctx)
-    if verdict is None:
-        return
-    value = f"{shown(use.folder)}/global_step_{_steps(uses, short=True)}{'/' + use.role if use.role else ''}"
+    if verdict is not None:
+        return _Judged(tuple(uses), verdict)
+    return _uncopied(uses, ledger)
+
+
+def _first(uses: Sequence[Use]) -> Use:
+    return min(uses, key=lambda each: (each.place.call, each.place.inner))
+
+
+def _folded(judged: Sequence[_Judged]) -> list[_Judged]:
+    """One for each cause: all roles of one word together, and uses of a folder that a run of a misspelt name was to
+    fill with that name."""
+    groups: dict[object, _Judged] = {}
+    for each in judged:
+        key = (each.uses[0].key, each.uses[0].span.order(), each.verdict.reason)
+        known = groups.get(key)
+        groups[key] = each if known is None else _Judged((*known.uses, *each.uses), known.verdict)
+    out: list[_Judged] = []
+    for each in groups.values():
+        cause = next((n for n, other in enumerate(out) if _is_cause(other, each)), None)
+        if cause is None:
+            out.append(each)
+        else:
+            out[cause] = _Judged(out[cause].uses, out[cause].verdict, (*out[cause].lost, *each.uses))
+    return out
+
+
+def _is_cause(slip: _Judged, other: _Judged) -> bool:
+    """Whether a run whose name is a slip was to fill the folder that the other lacks steps of."""
+    return slip.verdict.own and slip.verdict.near == other.name and other.verdict.near == slip.name
+
+
+def _finding(judged: _Judged, ctx: Context) -> Finding:
+    uses, verdict = judged.uses, judged.verdict
+    use = _first(uses)
+    roles = _roles(uses)
+    role = f"/{roles[0]}" if len(roles) == 1 else f"/{{{','.join(roles)}}}" if roles else ""
+    value = f"{shown(use.folder)}/global_step_{_steps(uses, short=True)}{role}"
     message = f"{_steps(uses)} of `{last_component(use.folder).shown}` {_verb(uses)} used{verdict.reason}"
     hops = use.word.trail()
     if verdict.certain and not all(each.conditional for each in uses):
@@ -97,7 +147,9 @@ def _of_uses(uses: Sequence[Use], ledger: Ledger, ctx: Context) -> Iterator[Find
         )
     if verdict.related is not None:
         found = found.with_related(_driver_span(verdict.related), verdict.label)
-    yield found
+    for span in {each.span.order(): each.span for each in judged.lost}.values():
+        found = found.with_related(span, "for this reason nothing saves the steps that are used here")
+    return found
 
 
 def _judge(use: Use, ledger: Ledger, ctx: Context) -> _Verdict | None:
@@ -115,6 +167,8 @@ def _judge(use: Use, ledger: Ledger, ctx: Context) -> _Verdict | None:
             True, ", but that run is told to save nothing", "give it a trainer.save_freq above 0",
             related=earlier[0], label="this run, with trainer.save_freq at 0 or below",
         )  # fmt: skip
+    if same and all(save.place.call == use.place.call for save in same):
+        return _unfilled(use, ledger)
     if same:
         return _Verdict(
             True, " before the run that saves it", "move the training before this use",
@@ -146,12 +200,8 @@ def _missing_role(use: Use, saving: Sequence[Save]) -> _Verdict | None:
 
 def _unmade(use: Use, ledger: Ledger, name: str, ctx: Context) -> _Verdict | None:
     """A folder that nothing in the experiment fills."""
-    from difflib import get_close_matches
-
-    folder = components(parent(use.folder))
-    beside = [save for save in ledger.saves if save.key[:-1] == folder and last_component(save.folder).known]
-    names = {last_component(save.folder).shown: save for save in beside}
-    near = get_close_matches(name, list(names), n=2, cutoff=0.6)
+    names = _beside(use, ledger.saves)
+    near = _close(name, names)
     reason = ", but no stage trains a run of this name"
     if not near:
         return _Verdict(False, reason, _EARLIER)
@@ -159,6 +209,57 @@ def _unmade(use: Use, ledger: Ledger, name: str, ctx: Context) -> _Verdict | Non
     certain = _is_slip(name, near, names, use, ledger) and not _trained_elsewhere(use, ctx)
     help = f"write {near[0]}, or train {name} before" if certain else _EARLIER
     return _Verdict(certain, reason, help, ", ".join(near), save, "trains the run of the similar name")
+
+
+def _unfilled(use: Use, ledger: Ledger) -> _Verdict:
+    """A run that starts from its own folder, which nothing has filled before."""
+    name = last_component(use.folder).shown
+    names = _beside(use, [save for save in ledger.saves if save.key != use.key and save.place.before(use.place)])
+    near = _close(name, names)[:1]
+    reason = ", but nothing fills the folder before this run starts from it"
+    if not near:
+        return _Verdict(False, reason, "fill it before, or check that an earlier session left it there", own=True)
+    save = names[near[0]]
+    certain = bool(save.steps) and _is_slip(name, near, names, use, ledger)
+    return _Verdict(
+        certain, reason, f"write {near[0]}, or fill the folder of {name}", near[0], save,
+        "fills the folder of the similar name", own=True,
+    )  # fmt: skip
+
+
+def _uncopied(uses: Sequence[Use], ledger: Ledger) -> _Judged | None:
+    """Steps of a folder that only copies fill, with other steps, while a run of nearly the same name is trained."""
+    use = _first(uses)
+    saves = [save for save in ledger.saves if save.key == use.key]
+    copied = {step for save in saves for step in save.steps}
+    lacking = tuple(each for each in uses if each.step is not None and each.step not in copied)
+    if not saves or not lacking or not all(save.steps for save in saves) or ledger.made_otherwise(use):
+        return None
+    name = last_component(use.folder).shown
+    names = _beside(use, [save for save in ledger.saves if not save.steps and save.place.before(use.place)])
+    near = _close(name, names)[:1]
+    if not near:
+        return None
+    reason = (
+        f", but only step {', '.join(map(str, sorted(copied)))} is copied there, and no run of this name is trained"
+    )
+    help_ = f"train {name}, or write {near[0]}"
+    return _Judged(
+        lacking, _Verdict(False, reason, help_, near[0], names[near[0]], "trains the run of the similar name")
+    )
+
+
+def _beside(use: Use, saves: Sequence[Save]) -> dict[str, Save]:
+    """The saves into folders beside the one that is used, by the name of the folder."""
+    folder = components(parent(use.folder))
+    beside = [save for save in saves if save.key[:-1] == folder and last_component(save.folder).known]
+    return {last_component(save.folder).shown: save for save in beside}
+
+
+def _close(name: str, names: dict[str, Save]) -> list[str]:
+    from difflib import get_close_matches
+
+    return get_close_matches(name, list(names), n=2, cutoff=0.6)
 
 
 def _is_slip(name: str, near: Sequence[str], names: dict[str, Save], use: Use, ledger: Ledger) -> bool:
@@ -193,7 +294,8 @@ def _trained_elsewhere(use: Use, ctx: Context) -> bool:
 def _steps(uses: Sequence[Use], *, short: bool = False) -> str:
     """`actor step 100`, `actor steps 10 to 100`, as in messages; only the numbers in the short form."""
     numbers = sorted({use.step for use in uses if use.step is not None})
-    role = f"{uses[0].role} " if uses[0].role else ""
+    roles = " and ".join(_roles(uses))
+    role = f"{roles} " if roles else ""
     if not numbers:
         return "N" if short else f"{role}a checkpoint"
     if short:
@@ -201,8 +303,12 @@ def _steps(uses: Sequence[Use], *, short: bool = False) -> str:
     return f"{role}step {numbers[0]}" if len(numbers) == 1 else f"{role}steps {numbers[0]} to {numbers[-1]}"
 
 
+def _roles(uses: Sequence[Use]) -> list[str]:
+    return list(dict.fromkeys(use.role for use in uses if use.role))
+
+
 def _verb(uses: Sequence[Use]) -> str:
-    return "are" if len({use.step for use in uses}) > 1 else "is"
+    return "are" if len({(use.step, use.role) for use in uses}) > 1 else "is"
 
 
 def _quoted(path: str) -> str:

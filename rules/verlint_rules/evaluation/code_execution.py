@@ -45,6 +45,14 @@ _RUNNERS = {
 """Programs that run generated code on the spot, with the option that makes them do it. Sources: EvalPlus,
 HumanEval, BigCodeBench, LiveCodeBench."""
 
+_WITHOUT_CODE = pattern(
+    r"(?:ifeval|leaderboard_ifeval|gsm8k|gsm_plus|mmlu|mmlu_pro|mmlu_redux|hellaswag|winogrande|piqa|openbookqa|boolq|copa"
+    r"|arc_easy|arc_challenge|truthfulqa(?:_mc1|_mc2|_gen)?|triviaqa|nq_open|bbh|gpqa(?:_\w+)?|hendrycks_math(?:500)?"
+    r"|minerva_math(?:500)?|aime(?:24|25)?|wikitext|lambada(?:_openai)?|drop|squadv2|commonsense_qa|sciq|race|logiqa)"
+)
+"""Tasks that score answers without running them: none asks for the permission (`unsafe_code`). Source:
+lm-evaluation-harness, `lm_eval/tasks`."""
+
 _ON = frozenset(["1", "true", "yes", "on"])
 _OFF = frozenset(["0", "false", "no", "off"])
 _NOTHING = frozenset(["", "none", "null", "false", "no"])
@@ -63,6 +71,12 @@ class Trigger:
     span: Span
     tasks: str = ""
     variable: bool = False
+
+
+def run_no_code(tasks: str) -> bool:
+    """Whether each of the tasks (comma-separated) is known and runs nothing of what the model answers."""
+    names = [name.strip() for name in tasks.split(",")]
+    return all(_WITHOUT_CODE.fullmatch(name) is not None for name in names)
 
 
 def is_on(value: Text) -> bool:

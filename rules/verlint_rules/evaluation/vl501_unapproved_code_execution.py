@@ -6,7 +6,8 @@ in a place where no harm can be done. A flag in a launcher decides for everybody
 
 Silent once a spec of the project grants it to the stage that runs the launcher: the stage names an entry of
 `approvals` with `granted_by`, `sandbox` and a `scope` that covers the stage or its tasks. A placeholder
-(`<APPROVER>`) grants nothing. In a document this is a warning.
+(`<APPROVER>`) grants nothing. In a document this is a warning, and so it is for tasks that are known to run no code:
+they need no such flag, but it stays when somebody adds a task that does.
 
 Fix: leave the flag out for tasks that run no code (IF-Eval runs none). Otherwise run the stage in a sandbox and say
 so: `approvals: {unsafe-code-eval: {granted_by: NAME, sandbox: docker, scope: [STAGE]}}` and `approvals:
@@ -28,6 +29,7 @@ from verlint_rules.evaluation.code_execution import (
     Trigger,
     is_on,
     refusal,
+    run_no_code,
     spec_triggers,
     stages_that_run,
     triggers_of,
@@ -44,7 +46,14 @@ _HELP = (
 )
 
 
-@rule("VL501", "unapproved-code-execution", on=Loaded, severity=ERROR, since="0.1")
+@rule(
+    "VL501",
+    "unapproved-code-execution",
+    on=Loaded,
+    severity=ERROR,
+    since="0.1",
+    words=("unsafe", "code_eval", "code_exec", "code-exec", "evalplus", "correctness", "bigcodebench", "lcb_runner"),
+)
 def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
     match file.kind:
         case Kind.LAUNCHER | Kind.MARKDOWN:
@@ -96,9 +105,13 @@ def _in_launcher(file: Loaded, ctx: Context, groups: Sequence[Sequence[Trigger]]
 
 def _finding(ctx: Context, group: Sequence[Trigger], why: Refusal, severity: Severity | None = None) -> Finding:
     first = group[0]
-    message = f"`{first.what}` lets code that the model writes run, and {why.reason}"
     tasks = f"tasks {first.tasks}" if first.tasks else ""
-    if why.variable:
+    message = f"`{first.what}` lets code that the model writes run, and {why.reason}"
+    if all(run_no_code(each.tasks) for each in group):
+        message = f"`{first.what}` lets code that the model writes run, and no task here needs that"
+        finding = ctx.fail(first.span, message, value=tasks, help="leave it out", severity=WARNING)
+        why = Refusal(why.reason)
+    elif why.variable:
         verify = f'echo "${{{why.variable}}}"'
         finding = ctx.unsure(first.span, message, verify=verify, value=tasks, help=_HELP, severity=severity)
     else:

@@ -40,7 +40,7 @@ _NO = frozenset(["false", "0", "no", "off"])
 _HELP = "leave it out if the model needs no code of its own; else read that code and pin the commit with revision="
 
 
-@rule("VL503", "trust-remote-code", on=Loaded, severity=WARNING, since="0.1")
+@rule("VL503", "trust-remote-code", on=Loaded, severity=WARNING, since="0.1", words=("trust",))
 def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
     match file.kind:
         case Kind.LAUNCHER | Kind.MARKDOWN:

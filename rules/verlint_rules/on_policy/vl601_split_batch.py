@@ -38,7 +38,15 @@ from verlint_rules.on_policy.rewriting import same_word
 _HELP = "give both keys the same value or variable; both count prompts, VeRL multiplies by rollout.n itself"
 
 
-@rule("VL601", "split-batch", on=Launch, severity=ERROR, since="0.1", fixable="unsafe")
+@rule(
+    "VL601",
+    "split-batch",
+    on=Launch,
+    severity=ERROR,
+    since="0.1",
+    fixable="unsafe",
+    words=("opo", "exact", "single-update"),
+)
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     if not claims_one_update(launch):
         return

@@ -25,7 +25,15 @@ from verlint_rules.on_policy.rewriting import with_value
 _HELP = f"set {EPOCHS}=1 (the default)"
 
 
-@rule("VL602", "several-epochs", on=Launch, severity=ERROR, since="0.1", fixable="safe")
+@rule(
+    "VL602",
+    "several-epochs",
+    on=Launch,
+    severity=ERROR,
+    since="0.1",
+    fixable="safe",
+    words=("opo", "exact", "single-update"),
+)
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     epochs = launch[EPOCHS]
     if not epochs.given or not claims_one_update(launch):

@@ -35,7 +35,9 @@ from verlint_rules.on_policy.claim import (
 from verlint_rules.on_policy.rewriting import with_value
 
 
-@rule("VL603", "kl-loss", on=Launch, severity=ERROR, since="0.1", fixable="safe")
+@rule(
+    "VL603", "kl-loss", on=Launch, severity=ERROR, since="0.1", fixable="safe", words=("opo", "exact", "single-update")
+)
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     switch, weight = launch[USE_KL], launch[KL_COEFFICIENT]
     if not switch.given or switch.truthy() is False or not claims_exact(launch) or weight.equals(0):

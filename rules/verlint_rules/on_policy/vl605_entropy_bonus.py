@@ -31,7 +31,15 @@ from verlint_rules.on_policy.rewriting import with_value
 _HELP = f"set {ENTROPY}=0"
 
 
-@rule("VL605", "entropy-bonus", on=Launch, severity=ERROR, since="0.1", fixable="safe")
+@rule(
+    "VL605",
+    "entropy-bonus",
+    on=Launch,
+    severity=ERROR,
+    since="0.1",
+    fixable="safe",
+    words=("opo", "exact", "single-update"),
+)
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     if not claims_exact(launch):
         return

@@ -13,11 +13,12 @@ root that is assigned to a variable is VL102.
 
 Fix: take the root from the environment or from an option, and build the paths on it:
 `DATA_ROOT="${DATA_ROOT:-/tmp}"`, then `data.train_files="${DATA_ROOT}/train.parquet"`. The unsafe fix writes
-`${NAME:-/tmp}` at each place.
+`${NAME:-/tmp}` at each place, where an obvious name is free: one that the file does not use for anything else.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from verlint.experiment.project import Project
@@ -56,40 +57,74 @@ def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
     by_root: dict[str, list[Use]] = {}
     for use in uses:
         by_root.setdefault(use.path.root, []).append(use)
+    named: dict[str, str] = {}
     for root, found in by_root.items():
-        yield _finding(ctx, root, found, file.kind)
+        finding = _finding(ctx, root, found, file.kind, named)
+        yield _with_fix(finding, ctx, root, found, named) if file.kind is Kind.LAUNCHER else finding
 
 
-def _finding(ctx: Context, root: str, uses: Sequence[Use], kind: Kind) -> Finding:
+def _finding(ctx: Context, root: str, uses: Sequence[Use], kind: Kind, named: dict[str, str]) -> Finding:
     first = uses[0]
     assert first.path.span is not None
     places = f", used in {len(uses)} places" if len(uses) > 1 else ""
     what = "a folder local to each node" if root == "/tmp" else "a folder of one machine"
     message = f"`{root}` is {what}, and the caller cannot choose another{places}"
-    finding = ctx.fail(first.path.span, message, value=f"{first.label} = {first.shown}", help=_help(root, uses, kind))
+    help_ = _help(root, uses, kind, named)
+    finding = ctx.fail(first.path.span, message, value=f"{first.label} = {first.shown}", help=help_)
     for use in uses[1 : SHOWN + 1]:
         finding = finding.with_related(use.path.span, use.label)
-    edits = [edit for use in uses if (edit := _edit(ctx, root, use)) is not None] if kind is Kind.LAUNCHER else []
-    if len(edits) == len(uses):
-        finding = finding.with_fix(f"let the environment replace {root}", *edits, safety=Safety.UNSAFE)
     return finding
 
 
-def _help(root: str, uses: Sequence[Use], kind: Kind) -> str:
+def _with_fix(finding: Finding, ctx: Context, root: str, uses: Sequence[Use], named: dict[str, str]) -> Finding:
+    """The finding with its fix, where all places can be mended with names that are free.
+
+    `named` holds what the fixes of the file before this one put behind each name, and gets what this one does.
+    """
+    own: dict[str, str] = {}
+    edits: list[Edit] = []
+    for use in uses:
+        name, path = _variable(use.label), _replaced(root, use)
+        edit = _edit(ctx, path, name, use)
+        free = use.label in LOCATIONS or not _is_known(name, use)
+        if edit is None or not free or {**named, **own}.get(name, path) != path:
+            return finding
+        own[name] = path
+        edits.append(edit)
+    named.update(own)
+    return finding.with_fix(f"let the environment replace {root}", *edits, safety=Safety.UNSAFE)
+
+
+def _replaced(root: str, use: Use) -> str:
+    """What the variable stands for at one place: the root, or the whole path where the variable is the location."""
+    span = use.path.span
+    whole = use.label in LOCATIONS and use.path.ends and span is not None and span.text == use.path.text
+    return use.path.text if whole else root
+
+
+def _is_known(name: str, use: Use) -> bool:
+    """Whether the file already sets or uses a name."""
+    assert use.path.span is not None
+    return re.search(rf"\b{name}\b", use.path.span.in_file().source.text) is not None
+
+
+def _help(root: str, uses: Sequence[Use], kind: Kind, named: dict[str, str]) -> str:
     first = uses[0]
+    name = _variable(first.label)
     if kind is Kind.SPEC:
-        return f"name it under `roots` or `models` from the environment: ${{oc.env:{_variable(first.label)}}}"
+        return f"name it under `roots` or `models` from the environment: ${{oc.env:{name or 'NAME'}}}"
     if all(use.label in LOCATIONS for use in uses):
         return f'keep what the caller has set: {first.label}="${{{first.label}:-{first.shown}}}"'
-    name = _variable(first.label)
+    if not name or named.get(name, root) != root or (name not in LOCATIONS and _is_known(name, first)):
+        return "take the root from the environment or from an option, and build the paths on it"
     return f'take the root from the environment, such as {name}="${{{name}:-{root}}}", and build the paths on it'
 
 
 def _variable(label: str) -> str:
-    """A name for the root of what a key or option holds."""
+    """A name for the root of what a key or option holds, "" when none is obvious."""
     if label in LOCATIONS:
         return label
-    words = label.lower()
+    words = label.lower().replace("rollout", "")
     for sign, name in (
         ("default_local_dir", "CKPT_ROOT"),
         ("ckpt", "CKPT_ROOT"),
@@ -105,19 +140,19 @@ def _variable(label: str) -> str:
     ):
         if sign in words:
             return name
-    return "DATA_ROOT"
+    return "DATA_ROOT" if label.startswith("-") else ""
 
 
-def _edit(ctx: Context, root: str, use: Use) -> Edit | None:
-    """Replace the root at one place, where the shell expands what is written there."""
+def _edit(ctx: Context, path: str, name: str, use: Use) -> Edit | None:
+    """Replace the root, or the whole path, at one place, where the shell expands what is written there."""
     span = use.path.span
-    if span is None or span.source.parent is not None or not span.text.startswith(root):
+    if not name or span is None or span.source.parent is not None or not span.text.startswith(path):
         return None
+    if use.label in LOCATIONS and path != use.path.text:
+        return None  # the rest of the path would be added to what the caller has set
     if use.path.piece.quoted and _quote(ctx.project, span) != '"':
         return None
-    whole = use.label in LOCATIONS and use.path.ends and span.text == use.path.text
-    end = span.end if whole else span.start + len(root)
-    return Edit(Span(span.source, span.start, end), f"${{{_variable(use.label)}:-{use.path.text if whole else root}}}")
+    return Edit(Span(span.source, span.start, span.start + len(path)), f"${{{name}:-{path}}}")
 
 
 def _quote(project: Project, span: Span) -> str:

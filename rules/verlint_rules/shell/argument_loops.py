@@ -95,11 +95,22 @@ def _find_loops(text: Source, program: Program) -> list[ArgumentLoop]:
     for node in nodes:
         looked_at = option_case(node) if isinstance(node, While) else None
         if looked_at is not None and looked_at[1] == "1" and isinstance(node, While):
+            if _is_fed_by_getopt(nodes, node.start):
+                continue
             options = _shell_options(text, nodes, node.start)
             loop = _loop(text, node, looked_at[0], options)
             if loop.options:
                 found.append(loop)
     return found
+
+
+def _is_fed_by_getopt(nodes: Sequence[Node], before: int) -> bool:
+    """Whether the arguments of a loop are what getopt(1) has made of them: `eval set -- "$O"`, `set -- $(getopt …)`. It
+    insists on the values itself, and sorts the words."""
+    commands = [node for node in nodes if isinstance(node, Simple) and node.start < before]
+    written = [[literal_word(word) for word in command.words] for command in commands]
+    replaced = any("set" in words[:2] and "--" in words for words in written if words[:1] in (["set"], ["eval"]))
+    return replaced and any(words[0].rsplit("/", 1)[-1] == "getopt" for words in written if words)
 
 
 def read_as(loop: ArgumentLoop, words: Sequence[Text]) -> tuple[list[Taken], int]:

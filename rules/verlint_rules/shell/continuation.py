@@ -54,10 +54,15 @@ class Cause(Enum):
     COMMENT = "comment after the backslash"
     TEXT = "text after the backslash"
     MISSING = "no backslash"
+    SLASH = "slash instead of a backslash"
     COMMENT_LINE = "comment line after a continued line"
     EMPTY_LINE = "empty line after a continued line"
     IN_COMMENT = "backslash within a comment"
     NO_HEAD = "the line that starts the command is commented out"
+
+
+_UNMARKED = (Cause.MISSING, Cause.SLASH)
+"""Lines without any backslash: most of them are whole commands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,12 +266,16 @@ def _end(text: Source, command: Simple) -> tuple[Cause, Span] | None:
     """Why the command ends where it does, as far as it may be by mistake, and the place to show."""
     last = max([*command.words, *command.assigns], key=lambda node: node.end, default=None)
     rest = _rest_of_line(text, command.end)
+    if (glued := _glued_comment(text, command)) is not None:
+        return Cause.COMMENT, text.span(glued.start, glued.start + 1)
     if last is not None and last.end == command.end:
         word = last if isinstance(last, Word) else last.value
         if isinstance(word, Word) and (found := _escaped_end(text, word, rest)) is not None:
             return found
     line_end = command.end + len(rest)
     stripped = rest.strip(" \t\r")
+    if last is not None and written(text, last) == "/" and (not stripped or stripped.startswith("#")):
+        return Cause.SLASH, text.span(last.start, last.end)
     if not stripped:
         return Cause.MISSING, text.span(command.end, command.end)
     if stripped.startswith("#"):
@@ -277,6 +286,17 @@ def _end(text: Source, command: Simple) -> tuple[Cause, Span] | None:
     if stripped == "\\":
         return _behind_continued(text, command.end + rest.index("\\"), line_end)
     return None
+
+
+def _glued_comment(text: Source, command: Simple) -> Word | None:
+    """The word ` #` of a line that ends with `\\ # comment`: with one blank only bash takes the comment for words."""
+    start = max(_line_start(text, command.end), command.start)
+    return next((w for w in command.words if isinstance(w, Word) and w.start >= start and _is_glued(text, w)), None)
+
+
+def _is_glued(text: Source, word: Word) -> bool:
+    raw = written(text, word)
+    return raw[:1] == "\\" and raw[1:2] in (" ", "\t") and raw[2:3] == "#"
 
 
 def _escaped_end(text: Source, word: Word, rest: str) -> tuple[Cause, Span] | None:
@@ -316,7 +336,10 @@ def _behind_continued(text: Source, backslash: int, line_end: int) -> tuple[Caus
 
 def _cut_prefix(text: Source, head: Simple, following: Sequence[Simple | None], cause: Cause, span: Span) -> Cut | None:
     """A cut between assignments and the command that they are meant for."""
-    only_blank = len(head.words) == 1 and isinstance(head.words[0], Word) and _is_blank_word(head.words[0])
+    first = head.words[0] if head.words else None
+    only_blank = isinstance(first, Word) and (
+        _is_glued(text, first) or (len(head.words) == 1 and _is_blank_word(first))
+    )
     alone = not head.words and cause in (Cause.COMMENT_LINE, Cause.EMPTY_LINE)
     if not head.assigns or not (only_blank or alone):
         return None
@@ -335,11 +358,11 @@ def _may_lose(text: Source, head: Simple, following: Sequence[Simple | None], ca
         "\\\n" in written(text, head)
         or is_launch(text, head)
         or _CALLS.search(written(text, head) + " ") is not None
-        or cause is not Cause.MISSING
+        or cause not in _UNMARKED
     )
     if not plausible:
         return False
-    if cause is not Cause.MISSING or _is_lost(text, first, None):
+    if cause not in _UNMARKED or _is_lost(text, first, None):
         return True
     return is_launch(text, head) and _is_caller(text, first) and _deeper(text, first, head)
 

@@ -34,18 +34,32 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeGuard
 
-FROM_OUTSIDE = pattern(
-    r"(?:SLURM|OMPI|PMIX?|MPI|MV2|FLUX|SKYPILOT|RAY|CUDA|NCCL|NVIDIA|HF|HUGGING_?FACE|WANDB|SWANLAB|MLFLOW|VLLM|SGLANG"
-    r"|SGL|TORCH|PYTORCH|KUBERNETES|VC|MLP|PET|AZ|AZURE|AZUREML|AML|AWS|GOOGLE|GCP|ROCR|HIP|HCCL|ASCEND|ATB|GLOO|UCX|IB"
-    r"|CI|GITHUB|GITLAB|CONDA|PYTHON|LD|XDG|SSH|LC|TRANSFORMERS|TOKENIZERS|HYDRA|OPENAI|ANTHROPIC|DS|ACCELERATE"
-    r"|MEGATRON|TRITON|XLA|OMP|MKL|ARNOLD|BYTED|K8S|POD|JOB|NODE|LOCAL|GROUP|MASTER|HEAD|WORLD|TASK|ROLE)(?:_\w+)?"
-    r"|(?:BASH|PYTHON|EPOCH|HIST|COMP_|OPT)\w*|HOME|USER|LOGNAME|PATH|PWD|OLDPWD|SHELL|SHLVL|HOSTNAME|HOSTTYPE|MACHTYPE"
-    r"|OSTYPE|UID|EUID|PPID|GROUPS|RANDOM|SRANDOM|SECONDS|LINENO|LANG|TERM|TMP|TEMP|TMPDIR|IFS|REPLY|COLUMNS|LINES"
-    r"|DISPLAY|EDITOR|DIRSTACK|FUNCNAME|PIPESTATUS|COPROC|MAPFILE|PS[0-4]|MAIL|INDEX|RANK|NNODES|NUM_NODES|VIRTUAL_ENV"
-    r"|PORT|HOST|IP|_|(?:https?|ftp|no|all)_proxy|debian_chroot"
+_OWNERS = frozenset(
+    """
+    SLURM OMPI PMI PMIX MPI MV2 FLUX SKYPILOT RAY CUDA NCCL NVIDIA HF HUGGING HUGGINGFACE WANDB SWANLAB MLFLOW VLLM
+    SGLANG SGL TORCH PYTORCH KUBERNETES VC MLP PET AZ AZURE AZUREML AML AWS GOOGLE GCP ROCR HIP HCCL ASCEND ATB GLOO
+    UCX IB CI GITHUB GITLAB CONDA PYTHON LD XDG SSH LC TRANSFORMERS TOKENIZERS HYDRA OPENAI ANTHROPIC DS ACCELERATE
+    MEGATRON TRITON XLA OMP MKL ARNOLD BYTED K8S POD JOB NODE LOCAL GROUP MASTER HEAD WORLD TASK ROLE
+    """.split()  # noqa: SIM905
 )
-"""Names that shells, schedulers, launchers, job platforms and libraries set or read. Sources: bash(1), sbatch(1),
-mpirun(1), torchrun, SkyPilot, and the documentation of the libraries."""
+"""First words of names."""
+
+_BEGINS = ("BASH", "PYTHON", "EPOCH", "HIST", "COMP_", "OPT")
+_GIVEN = frozenset(
+    """
+    HOME USER LOGNAME PATH PWD OLDPWD SHELL SHLVL HOSTNAME HOSTTYPE MACHTYPE OSTYPE UID EUID PPID GROUPS RANDOM SRANDOM
+    SECONDS LINENO LANG TERM TMP TEMP TMPDIR IFS REPLY COLUMNS LINES DISPLAY EDITOR DIRSTACK FUNCNAME PIPESTATUS
+    COPROC MAPFILE PS0 PS1 PS2 PS3 PS4 MAIL INDEX RANK NNODES NUM_NODES VIRTUAL_ENV PORT HOST IP _ http_proxy
+    https_proxy ftp_proxy no_proxy all_proxy debian_chroot
+    """.split()  # noqa: SIM905
+)
+
+
+def from_outside(name: str) -> bool:
+    """Whether shells, schedulers, launchers, job platforms or libraries set or read a variable. Sources: bash(1),
+    sbatch(1), mpirun(1), torchrun, SkyPilot, and the documentation of the libraries."""
+    return name in _GIVEN or name.startswith(_BEGINS) or name.partition("_")[0] in _OWNERS
+
 
 _NO_SETTINGS = pattern(
     r"(?:activate|\.bashrc|\.bash_profile|\.profile|\.zshrc|conda\.sh|mamba\.sh|nvm\.sh|set_env\.sh|setvars\.sh"
@@ -294,7 +308,7 @@ def _find_unset(project: Project, script: Script) -> Mapping[str, Unset]:
     by_name: dict[str, list[Use]] = {}
     for use in names.uses:
         name = use.name
-        if name in names.assigned or name in names.guarded or name in given or FROM_OUTSIDE.fullmatch(name):
+        if name in names.assigned or name in names.guarded or name in given or from_outside(name):
             continue
         by_name.setdefault(name, []).append(use)
     out: dict[str, Unset] = {}
@@ -346,6 +360,9 @@ def _near(name: str, uses: Sequence[Use], names: Names) -> Near | None:
 
 
 def _is_case(name: str, other: str, uses: Sequence[Use], names: Names) -> bool:
+    """`$data_dir` where `DATA_DIR` is set. `$DATA` beside a `data` is the environment's, as is the custom."""
+    if name.isupper() and other.islower():
+        return False
     return len(name) > 1 and name.lower().replace("_", "") == other.lower().replace("_", "")
 
 
@@ -393,7 +410,7 @@ def _is_one_slip(left: str, right: str) -> bool:
 
 def _is_part(name: str, other: str, uses: Sequence[Use], names: Names) -> bool:
     """`$TRAIN_DATA_DIR` where `DATA_DIR` is set and never used."""
-    if names.mentions.get(other) or FROM_OUTSIDE.fullmatch(other):
+    if names.mentions.get(other) or from_outside(other):
         return False
     mine, theirs = name.split("_"), other.split("_")
     short, long = sorted((mine, theirs), key=len)

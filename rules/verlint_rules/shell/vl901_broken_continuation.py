@@ -7,14 +7,15 @@ command has then been started already, with the defaults of the lost keys; bash 
 commands (`trainer.nnodes=1: command not found`) and the script may still exit with 0. `bash -n` has nothing to say.
 
 Lines whose first line is commented out run as commands in the same way. An environment prefix that is cut off its
-command (`A=1 \ # note`) never reaches it. In an array literal lines need no backslash, and each `\ ` is one more
-element. With Windows line ends no backslash continues anything.
+command (`A=1 \ # note`) never reaches it. With one blank only, `\ # note` is no comment for bash but two words. In an
+array literal lines need no backslash, and each `\ ` is one more element. With Windows line ends no backslash
+continues anything.
 
 Comment lines and missing backslashes at the end of a command, where nothing follows that belongs to it, are no faults,
 nor are line ends within quotes. Blocks of documents that only picture a command (`...`) are left alone.
 
 Fix: make the backslash the last character of its line, write it where it is missing, remove the empty line, and put
-comments above the command. Comments are moved by the unsafe fix only.
+comments above the command. Comments are moved, and slashes turned (`trainer.nnodes=1 /`), by the unsafe fix only.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ _ENDS = {
     Cause.BLANK: "a blank follows this backslash, so the command ends here",
     Cause.COMMENT: "a comment follows this backslash, so the command ends here",
     Cause.MISSING: "this line has no backslash, so the command ends here",
+    Cause.SLASH: "this line ends with a slash instead of a backslash, so the command ends here",
     Cause.COMMENT_LINE: "this comment line ends the command",
     Cause.EMPTY_LINE: "an empty line follows this backslash, so the command ends here",
     Cause.IN_COMMENT: "this backslash is part of a comment, so the command ends here",
@@ -52,6 +54,7 @@ _HELP = {
     Cause.COMMENT: "put the comment above the command",
     Cause.TEXT: "remove what follows the backslash",
     Cause.MISSING: "end the line with a backslash",
+    Cause.SLASH: "write a backslash instead of the slash",
     Cause.COMMENT_LINE: "put the comment above the command",
     Cause.EMPTY_LINE: "remove the empty line",
     Cause.IN_COMMENT: "put the comment above the command",
@@ -81,7 +84,7 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
 
 def _finding(cut: Cut, ctx: Context, *, document: bool) -> Finding:
     severity = WARNING if document else ERROR
-    value = 'argument " "' if cut.cause in (Cause.BLANK, Cause.COMMENT) and cut.starts is None else ""
+    value = f'argument "{_argument(cut)}"' if _argument(cut) and cut.starts is None else ""
     finding = ctx.fail(cut.span, _message(cut), value=value, help=_HELP[cut.cause], severity=severity)
     if cut.starts is not None:
         finding = finding.with_related(_head_line(cut.text, cut.starts.start), "runs without them")
@@ -104,9 +107,18 @@ def _message(cut: Cut) -> str:
         return f"{cause}: {target} runs without {names} in its environment"
     program = program_of(cut.text, cut.command)
     if not cut.lost:
-        word = "one blank" if cut.cause in (Cause.BLANK, Cause.COMMENT) else f"`{_behind(cut)}`"
+        if _argument(cut) == " #":
+            return f"{cause}: {program} gets the words of the comment as arguments"
+        word = "one blank" if _argument(cut) else f"`{_behind(cut)}`"
         return f"{cause}: {program} gets {word} as one more argument"
     return f"{cause}: {program} runs without {_missing(lost.names, lost.options, lost.caller, lost.other)}"
+
+
+def _argument(cut: Cut) -> str:
+    """What bash makes of the backslash: one blank, which takes a `#` directly behind it along; "" for nothing."""
+    if cut.cause not in (Cause.BLANK, Cause.COMMENT):
+        return ""
+    return " #" if cut.text.text[cut.span.end + 1 : cut.span.end + 2] == "#" else " "
 
 
 def _missing(names: tuple[str, ...], options: bool, caller: bool, other: tuple[str, ...]) -> str:
@@ -204,6 +216,10 @@ def _mend(cut: Cut, edits: list[Edit], above: list[str]) -> bool:
         start = cut.span.end if goes_on else _rstrip(text, cut.span.start)
         edits.append(Edit(text.span(start, line.end).in_file(), ""))
         return cut.cause is Cause.BLANK
+    if cut.cause is Cause.SLASH:
+        above.extend(filter(None, [text.text[cut.span.end : line.end].strip()]))
+        edits.append(Edit(text.span(cut.span.start, line.end).in_file(), "\\"))
+        return False
     if cut.cause is Cause.MISSING:
         comment = text.text[cut.span.start : line.end].strip()
         if comment:

@@ -11,7 +11,8 @@ sets, and a missing variable in place of the program that overrides follow. It i
 launch or a call of a script, else a warning; in documents, where names in capitals stand for what the reader fills in,
 only slips count, as warnings.
 
-Left alone are upper-case names without a similar set name (the environment or a scheduler may hold them), names with a
+Left alone are upper-case names without a similar set name, or with one in lower case (the environment or a scheduler
+may hold them), names with a
 guard anywhere (`${X:-}`, `${X:?}`, a test), names set by `read`, `for`, `getopts`, `mapfile`, `printf -v`, an option
 loop, a sourced file or an exporting caller, and every name of a script that sources a file nobody has here or runs
 `eval`.
@@ -40,7 +41,7 @@ from verlint.value import Hole, Text
 from verlint_rules.shell.call_words import called_loop, written_words
 from verlint_rules.shell.continuation import is_launch
 from verlint_rules.shell.illustration import is_illustration
-from verlint_rules.shell.unset_names import FROM_OUTSIDE, Unset, Use, names_of, unset_names
+from verlint_rules.shell.unset_names import Unset, Use, from_outside, names_of, unset_names
 
 _OVERRIDE = pattern(r"[\"']?[+~]{0,2}[A-Za-z_][\w-]*(?:[./@][\w@-]+)+=")
 _PRINTING = frozenset(["echo", "printf", "log", "info", "warn", "logger", "print", "die", "usage", ":"])
@@ -266,7 +267,7 @@ def _missing_heads(script: Script, ctx: Context) -> Iterator[tuple[str, Finding]
             param = _head(command)
             if param is None or param.name in names.assigned or param.name in names.guarded:
                 continue
-            if FROM_OUTSIDE.fullmatch(param.name) or not _is_unset_everywhere(param, script, command, text, ctx):
+            if from_outside(param.name) or not _is_unset_everywhere(param, script, command, text, ctx):
                 continue
             first = text.text[command.words[1].start : command.words[1].end]
             if _OVERRIDE.match(first):

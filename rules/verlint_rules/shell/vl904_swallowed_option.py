@@ -53,7 +53,7 @@ class _Swallowed:
     condition: str = ""
 
 
-@rule("VL904", "swallowed-option", on=Script, severity=ERROR, since="0.1", fixable="safe")
+@rule("VL904", "swallowed-option", on=Script, severity=ERROR, since="0.1", fixable="safe", words=("shift",))
 def check(script: Script, ctx: Context) -> Iterator[Finding]:
     for site in sites_in(variants_in(ctx.project, script.source)):
         failing: dict[int, list[_Swallowed]] = {}

@@ -8,7 +8,8 @@ an empty `BEST` at the end of a call is the same. Under `set -e` the script ends
 A call in the project that passes a last option without a value is an error; a value that only the environment can
 give (also in a document) is left to be verified. The loop alone is information, once a loop. Loops are left alone when
 a missing value is met before the shift: `"${2:?…}"`, `[ $# -ge 2 ]`, a test of `$2`, `shift 2 || …`, `shift; shift`
-(the second one fails but nothing is left), or `"$2"` under `set -u`, which stops with a message.
+(the second one fails but nothing is left), or `"$2"` under `set -u`, which stops with a message; and loops over what
+getopt(1) has sorted (`eval set -- "$OPTIONS"`), which insists on the values itself.
 
 Fix: insist on the value, `X="${2?--x needs a value}"`, and quote the words of the call.
 """
@@ -41,7 +42,7 @@ from verlint_rules.shell.illustration import is_illustration
 from verlint_rules.shell.unset_names import misspelt
 
 
-@rule("VL905", "endless-argument-loop", on=Script, severity=ERROR, since="0.1", fixable="unsafe")
+@rule("VL905", "endless-argument-loop", on=Script, severity=ERROR, since="0.1", fixable="unsafe", words=("shift",))
 def check(script: Script, ctx: Context) -> Iterator[Finding]:
     if not script.document:
         for text, program in script.syntax:

@@ -81,20 +81,26 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
 
 def _fault(key: str, override: Override, launch: Launch, script: Script, ctx: Context) -> str:
     """What is wrong with a computed size, "" for nothing."""
-    if not _SIZE.fullmatch(key) or (_MICRO.fullmatch(key) and _uses_dynamic_batches(key, launch)):
-        return ""
     text, value = override.value_text, override.value
-    if text.known == "":
-        return "is empty" if _is_empty_by_variable(override, script, ctx) else ""
     number = value.number()
+    hole = text.parts[0] if len(text.parts) == 1 else None
+    if text.known == "":
+        empty = _is_size(key, launch) and _is_empty_by_variable(override, script, ctx)
+        return "is empty" if empty else ""
     if number is not None:
-        if not _computed(text) or (number > 0 and isinstance(number, int)):
+        if (number > 0 and isinstance(number, int)) or not _computed(text) or not _is_size(key, launch):
             return ""
         return f"comes out as {number}" + ("" if number <= 0 else ", not a whole number")
-    hole = text.parts[0] if len(text.parts) == 1 else None
     if value.state is not State.SYMBOLIC or not isinstance(hole, Hole) or hole.span is None:
         return ""
-    return _printed(hole, hole.span, ctx.project)
+    return _printed(hole, hole.span, ctx.project) if _is_size(key, launch) else ""
+
+
+def _is_size(key: str, launch: Launch) -> bool:
+    """Whether a key must be above 0 in this launch."""
+    if _SIZE.fullmatch(key) is None:
+        return False
+    return _MICRO.fullmatch(key) is None or not _uses_dynamic_batches(key, launch)
 
 
 def _uses_dynamic_batches(key: str, launch: Launch) -> bool:

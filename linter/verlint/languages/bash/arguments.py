@@ -8,17 +8,7 @@ from verlint.languages.bash.declarations import Declarations
 from verlint.languages.bash.pieces import EMPTY, Parts, cut, flat, known, plain
 from verlint.languages.bash.printing import Argument, integer
 from verlint.languages.bash.syntax import Simple
-
-_LETTERS = {
-    "errexit": "e",
-    "nounset": "u",
-    "noglob": "f",
-    "xtrace": "x",
-    "allexport": "a",
-    "verbose": "v",
-    "noexec": "n",
-}
-"""Letters of the options that `set -o` knows by name; the others keep their names."""
+from verlint.languages.bash.wrappers import OPTION_LETTERS
 
 
 class Arguments(Declarations):
@@ -63,7 +53,7 @@ class Arguments(Declarations):
         self.positional, self.open_arguments = self.arguments(values)
 
     def _option(self, name: str, on: bool) -> None:
-        letter = _LETTERS.get(name, name)
+        letter = OPTION_LETTERS.get(name, name)
         (self.options.add if on else self.options.discard)(letter)
 
     def _shopt(self, words: list[Argument], simple: Simple) -> None:

@@ -12,6 +12,9 @@ from verlint.languages.bash.syntax import ArrayLit, Assign, Part, Simple, Word
 from verlint.source import Span
 from verlint.value import Hole, Hop, Text
 
+MAX_ITEMS = 256
+"""So many elements of an array are put on record."""
+
 
 class Assigning(Builtins):
     """Carries out assignments."""
@@ -33,42 +36,46 @@ class Assigning(Builtins):
 
     def _assign_array(self, assign: Assign, literal: ArrayLit, hop: Hop) -> None:
         old = self.lookup(assign.name)
-        array = Array(associative=old is not None and isinstance(old.value, Array) and old.value.associative)
-        if assign.append and old is not None and old.value is not None:
-            array.items = dict(old.value.items) if isinstance(old.value, Array) else {0: old.value}
-        if array.associative:
-            self._fill_associative(array, literal, hop)
-        else:
-            self._fill(array, literal, hop)
+        value = None if old is None else old.value
+        array = Array(associative=isinstance(value, Array) and value.associative)
+        if assign.append and value is not None:
+            array = value if isinstance(value, Array) else Array({0: value})
+        place = array.next_index()
+        elements = self._pairs(literal, hop) if array.associative else self._numbered(literal, hop, place)
+        for key, element in elements:
+            array.put(key, element)
         self.changed()
         self.ensure(assign.name).value = array
 
-    def _fill(self, array: Array, literal: ArrayLit, hop: Hop) -> None:
-        place = array.next_index()
+    def _numbered(self, literal: ArrayLit, hop: Hop, place: int) -> list[tuple[int | str, Parts]]:
+        out: list[tuple[int | str, Parts]] = []
         for item in literal.items:
             if item.index is None:
                 for text in self.fields(item.word):
-                    array.items[place] = with_hop(text.parts, hop)
+                    out.append((place, with_hop(text.parts, hop)))
                     place += 1
                 continue
             index = self.arithmetic(self.string(item.index), item.index)
             value = with_hop(self.string(item.word), hop)
             if not isinstance(index, Hole):
-                array.items[index] = value
+                out.append((index, value))
                 place = index + 1
+        return out
 
-    def _fill_associative(self, array: Array, literal: ArrayLit, hop: Hop) -> None:
+    def _pairs(self, literal: ArrayLit, hop: Hop) -> list[tuple[int | str, Parts]]:
+        out: list[tuple[int | str, Parts]] = []
         pending: str | None = None
         for item in literal.items:
             if item.index is not None:
-                array.items[flat(self.string(item.index))] = with_hop(self.string(item.word), hop)
+                out.append((flat(self.string(item.index)), with_hop(self.string(item.word), hop)))
                 continue
             for text in self.fields(item.word):
                 if pending is None:
                     pending = flat(text.parts)
                 else:
-                    array.items[pending] = with_hop(text.parts, hop)
+                    out.append((pending, with_hop(text.parts, hop)))
                     pending = None
+        return out
 
     def record_assignment(self, name: str, assign: Assign, simple: Simple, *, exported: bool) -> None:
         """Put an assignment on record with the value it gave."""
@@ -78,7 +85,7 @@ class Assigning(Builtins):
         value = variable.value
         span = self.span(assign)
         value_span = self.span(assign.value)
-        items = tuple(Text(each, value_span) for each in value.values()) if isinstance(value, Array) else ()
+        items = tuple(Text(each, value_span) for each in value.values()[:MAX_ITEMS]) if isinstance(value, Array) else ()
         self.run.events.append(
             Assignment(
                 name=name,

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias, TypeGuard
 
 _LIMIT = 4096
+_MAX_BRACES = 100
 _NUMBERS = pattern(r"(-?\d+)\.\.(-?\d+)(?:\.\.(-?\d+))?")
 _LETTERS = pattern(r"([A-Za-z])\.\.([A-Za-z])(?:\.\.(-?\d+))?")
 
@@ -23,7 +24,8 @@ Item: TypeAlias = "tuple[str, int] | Part"
 
 def expand_braces(parts: list[Part]) -> list[list[Part]]:
     """The words that one word becomes; usually only itself."""
-    if not any(isinstance(part, Lit) and not part.quote and "{" in part.text for part in parts):
+    opened = sum(part.text.count("{") for part in parts if isinstance(part, Lit) and not part.quote)
+    if not opened or opened > _MAX_BRACES or not any(isinstance(part, Lit) and "}" in part.text for part in parts):
         return [parts]
     items: list[Item] = []
     for part in parts:

@@ -83,6 +83,8 @@ class Cursor:
         text = self.text
         while self.pos < self.stop:
             char = text[self.pos]
+            if char not in " \t\\#":
+                break
             if char in " \t":
                 self.pos += 1
             elif char == "\\" and self.peek() == "\n":

@@ -128,7 +128,7 @@ class Declarations(Reading):
                 if not variable.value.associative:
                     key = self.arithmetic(plain(match.group(2)), simple)
                 if not isinstance(key, Hole):
-                    variable.value.items.pop(key, None)
+                    variable.value.drop(key)
             else:
                 self.unset(text)
         self.status = 0

@@ -6,7 +6,7 @@ from __future__ import annotations
 from verlint.languages.bash.braces import expand_braces
 from verlint.languages.bash.parameters import Parameters
 from verlint.languages.bash.patterns import Pattern, compile_pattern, is_pattern
-from verlint.languages.bash.pieces import MARK, plain
+from verlint.languages.bash.pieces import MARK, collapse, plain
 from verlint.languages.bash.segments import Segment
 from verlint.languages.bash.splitting import FieldSplitter
 from verlint.languages.bash.syntax import DoubleQuoted, Lit, Param, Part, Word
@@ -16,22 +16,35 @@ from verlint.value import Hole, Literal, Text
 
 _TILDE_ASSIGNMENT = pattern(r"[A-Za-z_]\w*=~(?=/|$)")
 
+_CARE = frozenset("~{*?[+@!")
+_WILD = frozenset("*?[+@!")
+
 
 class Expansion(Parameters):
     """Expands words."""
 
     def fields(self, word: Word) -> list[Text]:
         """The words that one word becomes."""
-        span = self.span(word)
+        span = Span(self.source, word.start, word.end)
         parts = word.parts
-        if len(parts) == 1 and isinstance(parts[0], Lit) and (parts[0].quote or not _needs_care(parts[0].text)):
-            return [Text((self._literal(parts[0]),), span)]
+        if len(parts) == 1:
+            only = parts[0]
+            if isinstance(only, Lit) and (only.quote or _CARE.isdisjoint(only.text)):
+                return [Text((self._literal(only),), span)]
         out: list[Text] = []
         for expanded in expand_braces(parts):
             segments: list[Segment] = []
             self.segments(self._tilde_after_equals(expanded), False, segments)
+            self._charge(segments)
             out.extend(self._split(segments, span))
         return out
+
+    def _charge(self, segments: list[Segment]) -> None:
+        """Count what splitting may make of long texts before it does."""
+        self.run.spend([piece for piece, _, _ in segments if piece is not None])
+        for piece, _, splits in segments:
+            if splits and isinstance(piece, Literal) and len(piece.text) > 100:
+                self.run.built += len(piece.text) >> 3
 
     def _tilde_after_equals(self, parts: list[Part]) -> list[Part]:
         """`name=~/x` as an argument: bash expands it only when the name is an identifier."""
@@ -51,23 +64,18 @@ class Expansion(Parameters):
 
     def _split(self, segments: list[Segment], span: Span) -> list[Text]:
         """Fields of an expanded word."""
-        fields = FieldSplitter(self.separators())
+        splitter = FieldSplitter(self.separators())
         for segment in segments:
-            fields.add(segment)
+            splitter.add(segment)
+        names = "f" not in self.options
         out: list[Text] = []
-        for pieces in fields.finish():
-            found = self._file_names(pieces) if "f" not in self.options else None
+        for pieces in splitter.finish():
+            found = self._file_names(pieces) if names and _may_be_pattern(pieces) else None
             if found is not None:
                 out.extend(Text((Literal(name, span),), span) for name in found)
-                continue
-            parts = tuple(piece for piece, _, _ in pieces if piece is not None)
-            elastic = (
-                bool(parts) and all(isinstance(piece, Hole) for piece in parts) and not any(q for _, q, _ in pieces)
-            )
-            elastic = elastic or any(
-                isinstance(p, Hole) and isinstance(p.key, tuple) and p.key[0] == "arguments" for p in parts
-            )
-            out.append(Text(parts, span, elastic))
+            else:
+                parts = collapse(tuple([piece for piece, _, _ in pieces if piece is not None]))
+                out.append(Text(parts, span, _is_elastic(pieces)))
         return out
 
     def _file_names(self, pieces: list[Segment]) -> list[str] | None:
@@ -131,5 +139,21 @@ class Expansion(Parameters):
         return out
 
 
-def _needs_care(text: str) -> bool:
-    return any(char in "~{*?[+@!" for char in text)
+def _may_be_pattern(pieces: list[Segment]) -> bool:
+    """Whether a bare run has a character that patterns have."""
+    return any(
+        not quoted and isinstance(piece, Literal) and not _WILD.isdisjoint(piece.text) for piece, quoted, _ in pieces
+    )
+
+
+def _is_elastic(pieces: list[Segment]) -> bool:
+    """Whether a word may be any number of words: it is nothing but bare unknowns, or holds the caller's arguments."""
+    bare = bool(pieces)
+    for piece, quoted, _ in pieces:
+        if isinstance(piece, Hole):
+            if isinstance(piece.key, tuple) and piece.key[0] == "arguments":
+                return True
+            bare = bare and not quoted
+        else:
+            bare = False
+    return bare

@@ -17,6 +17,9 @@ _TO_ESCAPE = pattern(r"\A[~#]|[^\w@%+=:./~#-]")
 _CONTROL = pattern(r"[\x00-\x1f\x7f]")
 _NAMED = {"\n": "\\n", "\t": "\\t", "\r": "\\r", "\a": "\\a", "\b": "\\b", "\x1b": "\\E", "\f": "\\f", "\v": "\\v"}
 
+_NUMBER = pattern(r"\d+")
+_MAX_WIDTH = 1_000
+
 
 def format_printf(shell: Conditions, form: Parts, arguments: list[Parts], simple: Simple) -> Parts:
     """What `printf` prints; the format is used again while arguments are left."""
@@ -41,7 +44,7 @@ def _directive(shell: Conditions, spec: str, kind: str, rest: list[Parts], simpl
     if kind == "%":
         return plain("%")
     while "*" in spec:
-        spec = spec.replace("*", flat(rest.pop(0)) if rest else "0", 1)
+        spec = spec.replace("*", flat(rest.pop(0)).replace("*", "") if rest else "0", 1)
     value = rest.pop(0) if rest else ()
     if kind == "T":
         return (shell.hole("time", "time of the run", simple),)
@@ -50,6 +53,8 @@ def _directive(shell: Conditions, spec: str, kind: str, rest: list[Parts], simpl
     if has_hole(value):
         return value
     text = flat(value).replace(MARK, "")
+    if any(int(number) > _MAX_WIDTH for number in _NUMBER.findall(spec)):
+        return (shell.hole("printf", "printf of a huge width", simple),)
     if kind == "b":
         return plain(unescape(text))
     if kind == "q":

@@ -163,11 +163,13 @@ class Loops(SimpleCommands):
                 if turns >= MAX_LOOP:
                     self.run.over_budget = True
                     raise OverBudget
-                if turns >= 3:
+                if turns >= 3 and (turns < 50 or turns % 100 < 2):  # comparing is slow, and most show it soon
                     state = self._state()
                     if state == seen:
                         self.note("endless", "loop", node)
                         raise Exit(None)
+                    if seen is not None and _without_serials(state) == _without_serials(seen):
+                        raise Exit(None)  # waits for the outside: the paths on which it stops are other ones
                     seen = state
         finally:
             self.loops -= 1
@@ -180,6 +182,15 @@ class Loops(SimpleCommands):
         ]
         arguments = [flat(each) for each in self.positional]
         return scopes, arguments, identity(self.cwd), None if self.input is None else len(self.input.parts)
+
+
+def _without_serials(state: object) -> object:
+    """A state with all unknowns that are new in each turn taken for the same ones."""
+    if isinstance(state, dict):
+        return {name: _without_serials(each) for name, each in state.items()}
+    if isinstance(state, (list, tuple)):
+        return "unique" if state[:1] == ("unique",) else [_without_serials(each) for each in state]
+    return state
 
 
 def _content(variable: Variable) -> object:

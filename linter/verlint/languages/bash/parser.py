@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from verlint.languages.bash.assignments import declares
-from verlint.languages.bash.cursor import META, BashSyntaxError
+from verlint.languages.bash.cursor import BashSyntaxError
 from verlint.languages.bash.double_brackets import ConditionReader
 from verlint.languages.bash.syntax import (
     AndOr,
@@ -32,10 +32,12 @@ from verlint.languages.bash.syntax import (
     While,
     Word,
 )
+from verlint.lazy import pattern
 
 _CLOSING = frozenset(["then", "elif", "else", "fi", "do", "done", "esac", "}"])
-_RESERVED = _CLOSING | frozenset(
-    ["if", "case", "while", "until", "for", "in", "function", "{", "!", "[[", "]]", "time", "select", "coproc"]
+_RESERVED = pattern(
+    r"(?:then|elif|else|fi|done|do|esac|\}|if|case|while|until|for|in|function|\{|!|\[\[|\]\]|time|select|coproc)"
+    r"(?=[ \t\n;&|<>()]|\Z)"
 )
 
 _READERS = {
@@ -159,13 +161,8 @@ class Parser(ConditionReader):
 
     def reserved(self) -> str:
         """The reserved word at the cursor, or ""."""
-        at = self.pos
-        while at < self.stop and self.text[at] not in META:
-            if self.text[at] in "'\"\\$`":
-                return ""
-            at += 1
-        word = self.text[self.pos : at]
-        return word if word in _RESERVED else ""
+        match = _RESERVED.match(self.text, self.pos, self.stop)
+        return "" if match is None else match.group()
 
     def _keyword(self, word: str, opener: str, opened: int) -> None:
         self.skip_newlines()

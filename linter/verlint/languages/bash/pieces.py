@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 Parts: TypeAlias = tuple[Part, ...]
 
 EMPTY: Parts = ()
+MAX_HOPS = 24
+MAX_PIECES = 64
 MARK = "\U0010ffff"
 """Stands for a hole in flat strings; not a character that texts may hold."""
 
@@ -81,8 +83,36 @@ def identity(parts: Parts) -> tuple[Hashable, ...]:
 
 
 def with_hop(parts: Parts, hop: Hop) -> Parts:
-    """The same string after one more step of provenance."""
-    return tuple(replace(part, hops=(*part.hops, hop)) for part in parts)
+    """The same string after one more step of provenance; a very long way is not made longer."""
+    return tuple([_after(part, hop) if len(part.hops) < MAX_HOPS else part for part in parts])
+
+
+def _after(part: Part, hop: Hop) -> Part:
+    hops = (*part.hops, hop)
+    if isinstance(part, Literal):
+        return Literal(part.text, part.span, hops, part.overridable, part.quoted)
+    return Hole(part.key, part.name, part.reason, part.span, hops)
+
+
+def collapse(parts: Parts) -> Parts:
+    """The same string in fewer pieces, when it has very many: known runs between unknowns become one, with the
+    provenance of their first piece."""
+    if len(parts) <= MAX_PIECES:
+        return parts
+    out: list[Part] = []
+    run: list[Literal] = []
+    for part in (*parts, None):
+        if isinstance(part, Literal):
+            run.append(part)
+            continue
+        if run:
+            out.append(replace(run[0], text="".join(each.text for each in run)) if len(run) > 1 else run[0])
+            run = []
+        if part is not None:
+            out.append(part)
+    if len(out) > MAX_PIECES:
+        return (Hole(("long", tuple(identity(parts))), "<long text>", "text of many unknowns", out[0].span),)
+    return tuple(out)
 
 
 def overridable(parts: Parts, name: str) -> Parts:

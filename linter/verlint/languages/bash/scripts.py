@@ -8,9 +8,10 @@ from verlint.languages.bash.command import Call
 from verlint.languages.bash.parser import parse
 from verlint.languages.bash.pieces import Parts, has_hole, plain, shown, with_hop
 from verlint.languages.bash.redirections import Redirections
-from verlint.languages.bash.state import MAX_FUNCTIONS, MAX_SCRIPTS, DiscardLine, OverBudget, Return, Variable
+from verlint.languages.bash.state import MAX_FUNCTIONS, DiscardLine, OverBudget, Return, Variable
 from verlint.languages.bash.syntax import Command as CommandNode
 from verlint.languages.bash.syntax import Program, Sequence, Simple
+from verlint.languages.bash.wrappers import OPTION_LETTERS, shell_call
 from verlint.source import Piece, Source
 from verlint.value import Hole, Hop, Literal, Text
 
@@ -47,8 +48,10 @@ class Scripts(Redirections):
         located = self.locate(path)
         source = None if located is None else self.run.files.source(located)
         self.status = 0
-        if source is None or len(self.sources) > MAX_SCRIPTS:
+        if source is None:
             self.note("missing-source", shown(path), simple)
+            return
+        if not self._enter(source, simple):
             return
         program = self._program(source)
         saved = (self.source, self.stack, self.positional, self.open_arguments)
@@ -66,6 +69,15 @@ class Scripts(Redirections):
             if arguments:
                 self.positional, self.open_arguments = saved[2:]
             self.sources.pop()
+            self.run.leave()
+
+    def _enter(self, source: Source, simple: Simple) -> bool:
+        """Begin a nested text; one that starts itself for ever is noted and not followed."""
+        if self.run.enter(source):
+            return True
+        self.note("recursion", source.path, simple)
+        self.status = None
+        return False
 
     def _program(self, source: Source) -> Program:
         found = self.run.programs.get(id(source))
@@ -80,6 +92,7 @@ class Scripts(Redirections):
             self.status = None
             return
         program = parse(source.text, file=False)
+        self.run.enter(source)
         saved, self.source = self.source, source
         try:
             self.sequence_of(program)
@@ -87,6 +100,7 @@ class Scripts(Redirections):
                 self.status = 2
         finally:
             self.source = saved
+            self.run.leave()
 
     def _embedded(self, text: Parts) -> Source | None:
         """A source for a string that is run as commands; holes stay as words nobody knows."""
@@ -129,25 +143,12 @@ class Scripts(Redirections):
 
     def _shell_program(self, words: list[Text], node: Simple) -> None:
         """`bash …`: a script, a command string, or commands from the input."""
-        options: list[str] = []
-        at = 1
-        while at < len(words):
-            text = words[at].known
-            if text is None or not text.startswith(("-", "+")) or text == "-":
-                break
-            at += 1
-            if text == "--":
-                break
-            if text in ("--rcfile", "--init-file", "-o", "+o"):
-                if text == "-o" and at < len(words):
-                    options.append("-o " + (words[at].known or ""))
-                at += 1
-            elif not text.startswith("--") and "c" in text:
-                self._command_string(words[at:], [*options, text], node)
-                return
-            else:
-                options.append(text)
-        if at >= len(words) or "-s" in options or words[at].known == "-":
+        call = shell_call(words)
+        at, options = call.operands, list(call.options)
+        if call.string:
+            self._command_string(words[at:], options, node)
+            return
+        if at >= len(words) or any("s" in option for option in options if option[1:2] != "o") or words[at].known == "-":
             if self.input is not None and self.input.parts and not has_hole(self.input.parts):
                 self._command_string([Text(self.input.rest()), words[0], *words[at:]], options, node)
             return
@@ -179,10 +180,8 @@ class Scripts(Redirections):
         text: bool = False,
     ) -> None:
         """Run a script in a shell of its own, with the exported variables."""
-        if self.run.scripts >= MAX_SCRIPTS:
-            self.run.over_budget = True
-            raise OverBudget
-        self.run.scripts += 1
+        if not self._enter(source, node):
+            return
         child = type(self)(self.run, source, name, self.cwd)
         for each, value in self.exported().items():
             child.globals[each] = Variable(value.parts, exported=True)
@@ -198,13 +197,15 @@ class Scripts(Redirections):
         child.substituting = self.substituting
         child.stack = (*self.stack, Call(self.span(node), shown(name)))
         for option in options or []:
-            if option == "-o pipefail":
-                child.options.add("pipefail")
+            if option.startswith("-o "):
+                child.options.add(OPTION_LETTERS.get(option[3:], option[3:]))
             elif re.fullmatch(r"-[a-z]+", option):
                 child.options.update(letter for letter in option[1:] if letter in "exu")
-        child.main(parse(source.text, file=False) if text else self._program(source))
+        try:
+            child.main(parse(source.text, file=False) if text else self._program(source))
+        finally:
+            self.run.leave()
         self.status = child.status
-        self.run.scripts -= 1
 
     # ---- implemented further up
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from verlint.languages.bash.patterns import Pattern
-from verlint.languages.bash.pieces import EMPTY, MARK, Parts, join, known, strip_right
+from verlint.languages.bash.pieces import EMPTY, MARK, Parts, collapse, join, known, strip_right
 from verlint.languages.bash.state import DiscardLine, Exit
 from verlint.languages.bash.syntax import (
     Arith,
@@ -54,7 +54,8 @@ class Segments(Variables):
                 out.append(Literal(" "))
             elif segment[0] is not None:
                 out.append(segment[0])
-        return tuple(out)
+        self.run.spend(out)
+        return collapse(tuple(out))
 
     def pattern(self, word: Word) -> Pattern:
         """A word as a pattern."""

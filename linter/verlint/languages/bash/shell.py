@@ -72,9 +72,10 @@ class Shell(CompoundCommands):
 
     def _chain(self, item: AndOr) -> None:
         last = len(item.items) - 1
+        last_or = max((number for number, (op, _) in enumerate(item.items) if op == "||"), default=-1)
         for number, (op, pipeline) in enumerate(item.items):
             if number:
-                if self.status is None and op == "&&" and any(each == "||" for each, _ in item.items[number:]):
+                if self.status is None and op == "&&" and number < last_or:
                     self._ask_status(item.items[number - 1][1])
                 succeeded = self.status in (0, None)
                 if (op == "&&") != succeeded:

@@ -11,6 +11,7 @@ class FieldSplitter:
 
     def __init__(self, separators: str) -> None:
         self.separators = separators
+        self.known = frozenset(separators)
         self.blanks = "".join(char for char in separators if char in " \t\n")
         self.fields: list[list[Segment]] = []
         self.current: list[Segment] = []
@@ -38,7 +39,7 @@ class FieldSplitter:
     def _split(self, piece: Literal) -> None:
         text, at, start = piece.text, 0, 0
         size = len(text)
-        if not any(char in self.separators for char in text):
+        if self.known.isdisjoint(text):
             if text:
                 self.current.append((piece, False, True))
             return

@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Hashable, Iterable, Mapping
 
 from verlint.languages.bash.command import Assignment, Call, Command, Guard, Surroundings
-from verlint.languages.bash.pieces import EMPTY, Parts, flat, known, plain
+from verlint.languages.bash.pieces import EMPTY, Parts, collapse, flat, known, plain
 from verlint.languages.bash.syntax import Node, Program, Sequence
 from verlint.record import dataclass, field
 from verlint.source import Source, Span
@@ -46,10 +46,11 @@ class Array:
 
     items: dict[int | str, Parts] = field(default_factory=dict)
     associative: bool = False
+    top: int = -1
 
     def ordered_keys(self) -> list[int | str]:
         """Keys in bash's order (associative arrays: insertion order stands for an unknown one)."""
-        return list(self.items) if self.associative else sorted(self.items, key=lambda key: int(key))
+        return list(self.items) if self.associative else sorted(self.items, key=int)
 
     def values(self) -> list[Parts]:
         """Elements in the order of their keys."""
@@ -57,11 +58,24 @@ class Array:
 
     def next_index(self) -> int:
         """The index that an appended element gets."""
-        return max((int(key) for key in self.items), default=-1) + 1
+        if self.top < 0 and self.items and not self.associative:
+            self.top = max(map(int, self.items))
+        return self.top + 1
+
+    def put(self, key: int | str, value: Parts) -> None:
+        """Give an element a value."""
+        self.items[key] = value
+        if isinstance(key, int) and (self.top >= 0 or len(self.items) == 1):
+            self.top = max(self.top, key)
+
+    def drop(self, key: int | str) -> None:
+        """Remove an element, if it is there."""
+        self.items.pop(key, None)
+        self.top = -1
 
     def copy(self) -> Array:
         """A copy that can be changed alone."""
-        return Array(dict(self.items), self.associative)
+        return Array(dict(self.items), self.associative, self.top)
 
 
 @dataclass(slots=True)
@@ -87,7 +101,7 @@ class Stream:
     """Text that commands read from."""
 
     def __init__(self, parts: Parts) -> None:
-        self.parts = parts
+        self.parts = collapse(parts)
 
     def line(self, delimiter: str = "\n") -> tuple[Parts, bool]:
         """The next line and whether its end was there. A hole ends up whole in the line it stands in."""
@@ -148,11 +162,11 @@ class Note:
     span: Span
 
 
-MAX_STEPS = 50_000
+MAX_STEPS = 30_000
 MAX_LOOP = 2_000
 MAX_SCRIPTS = 12
 MAX_FUNCTIONS = 50
-MAX_CHARS = 4_000_000
+MAX_BUILT = 100_000
 MAX_ASKED = 8
 
 
@@ -182,8 +196,8 @@ class Run:
     environment: dict[str, Hole] = field(default_factory=dict)
     programs: dict[int, Program] = field(default_factory=dict)
     steps: int = 0
-    chars: int = 0
-    scripts: int = 0
+    built: int = 0
+    active: list[Source] = field(default_factory=list)
     fresh: int = 0
     over_budget: bool = False
 
@@ -193,6 +207,30 @@ class Run:
         if self.steps > self.max_steps:
             self.over_budget = True
             raise OverBudget
+
+    def spend(self, parts: Iterable[Literal | Hole]) -> None:
+        """Count what was built: pieces, and their characters by the block; raises OverBudget past the limit."""
+        built = self.built
+        for part in parts:
+            built += 1 + (len(part.text) >> 6) if isinstance(part, Literal) else 1
+        self.built = built
+        if built > MAX_BUILT:
+            self.over_budget = True
+            raise OverBudget
+
+    def enter(self, source: Source) -> bool:
+        """Begin a nested text, to be ended by `leave`; False for one that starts itself again and again."""
+        if self.active.count(source) > 1:
+            return False
+        if len(self.active) >= MAX_SCRIPTS:
+            self.over_budget = True
+            raise OverBudget
+        self.active.append(source)
+        return True
+
+    def leave(self) -> None:
+        """End the nested text begun last."""
+        self.active.pop()
 
     def unique(self) -> int:
         """A number no other hole of the run has."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from verlint.languages.bash.patterns import Pattern, compile_pattern, is_pattern, translate
-from verlint.languages.bash.pieces import EMPTY, MARK, Parts, cut, flat, has_hole, plain
+from verlint.languages.bash.pieces import EMPTY, MARK, MAX_PIECES, Parts, collapse, cut, flat, has_hole, plain
 from verlint.languages.bash.state import DiscardLine
 from verlint.languages.bash.syntax import Param
 from verlint.record import replace
@@ -108,18 +109,22 @@ def _replace(shell: Segments, value: Parts, param: Param, pattern: Pattern) -> P
         return _unknown(shell, param, "replacement in an unknown")
     anchored = {"/#": r"\A(?:%s)", "/%": r"(?:%s)\Z"}.get(param.op, "%s")
     regex = re.compile(anchored % translate(pattern), re.S)
+    found = [match.span() for match in regex.finditer(text) if match.end() > match.start()]
+    if param.op != "//":
+        found = found[:1]
+    for _ in found:
+        shell.run.spend(replacement)
+    if len(found) > MAX_PIECES and not has_hole(value) and not has_hole(replacement):
+        pieces = [text[end:start] for (_, end), (start, _) in pairwise([(0, 0), *found, (len(text), 0)])]
+        return plain(flat(replacement).join(pieces), value[0].span)
     out: list[Literal | Hole] = []
     at = 0
-    for match in regex.finditer(text):
-        if match.end() == match.start():
-            continue
-        out.extend(cut(value, at, match.start()))
+    for start, end in found:
+        out.extend(cut(value, at, start))
         out.extend(replacement)
-        at = match.end()
-        if param.op != "//":
-            break
+        at = end
     out.extend(cut(value, at, len(text)))
-    return tuple(out)
+    return collapse(tuple(out))
 
 
 def _trim(shell: Segments, value: Parts, param: Param, pattern: Pattern) -> Parts:

@@ -146,9 +146,7 @@ class Variables(ShellState):
         """Give a variable (or an element) a string."""
         self.changed()
         variable = self.ensure(name)
-        self.run.chars += sum(len(part.text) for part in value if isinstance(part, Literal))
-        if self.run.chars > 4_000_000:
-            self.run.steps = self.run.max_steps
+        self.run.spend(value)
         if "a" in self.options:
             variable.exported = True
         if index is not None or isinstance(variable.value, Array):
@@ -179,13 +177,13 @@ class Variables(ShellState):
         else:
             place = 0 if index is None else self.arithmetic(plain(index), Node(self.here, self.here))
             if isinstance(place, Hole):
-                array.items[array.next_index()] = value
+                array.put(array.next_index(), value)
                 return
             key = place + array.next_index() if place < 0 else place
             if key < 0:
                 self.note("arithmetic", f"{name}[{index}]: bad array subscript", Node(self.here, self.here))
                 raise DiscardLine
-        array.items[key] = (*array.items.get(key, EMPTY), *value) if append else value
+        array.put(key, (*array.items.get(key, EMPTY), *value) if append else value)
 
     # ---- arithmetic
 

@@ -12,7 +12,8 @@ from verlint.record import names
 def children(node: Node | ArrayItem | CaseArm) -> list[Node]:
     """The nodes directly below one, in the order they are declared."""
     found: list[Node] = []
-    for name in _fields(node.__class__):
+    kind: type = node.__class__
+    for name in _fields(kind):
         _gather(getattr(node, name), found)
     return found
 

@@ -18,6 +18,7 @@ from verlint.languages.bash.syntax import (
 )
 from verlint.lazy import pattern
 
+_BARE = pattern(r"[^ \t\n;&|<>()\\'\"`$]+")
 _PLAIN = pattern(r"[^ \t\n;&|<>()\\'\"`$*?@!+\[\]{}]+")
 _IN_QUOTES = pattern(r'[^"\\$`]+')
 
@@ -32,6 +33,11 @@ class WordReader(Cursor):
     def word(self) -> Word:
         """The word at the cursor; without parts when there is none."""
         start = self.pos
+        bare = _BARE.match(self.text, start, self.stop)
+        if bare is not None and (self.text[bare.end() : bare.end() + 1] or " ") in " \t\n;|&)":
+            self.pos = bare.end()
+            low, high = self.at(start), self.at(self.pos)
+            return Word(low, high, [Lit(low, high, bare.group(), "")])
         parts: list[Part] = []
         while self.pos < self.stop:
             char = self.text[self.pos]
@@ -271,6 +277,8 @@ class WordReader(Cursor):
         start = self.pos
         parts: list[Part] = []
         depth = 0
+        if self.text.find(close, start, self.stop) < 0:
+            self.pos = self.stop
         while self.pos < self.stop:
             char, here = self.text[self.pos], self.pos
             if depth == 0 and self.looking_at(close):

@@ -108,3 +108,53 @@ def unwrap(argv: Sequence[Text]) -> Unwrapped:
             inner.argv, {**current.assignments, **inner.assignments}, (*current.wrappers, *inner.wrappers)
         )
     return current
+
+
+OPTION_LETTERS = {
+    "errexit": "e",
+    "nounset": "u",
+    "noglob": "f",
+    "xtrace": "x",
+    "allexport": "a",
+    "verbose": "v",
+    "noexec": "n",
+}
+"""Names of `set -o` and the letters that stand for them; `pipefail` has none."""
+
+SHELLS = frozenset(["bash", "sh", "dash", "zsh", "ksh"])
+_SHELL_VALUES = frozenset(["--rcfile", "--init-file"])
+
+
+@dataclass(frozen=True, slots=True)
+class ShellCall:
+    """How a shell is started: `options` (an option with a name as `-o NAME`), whether its first operand is a string of
+    commands, and where the operands begin."""
+
+    options: tuple[str, ...]
+    string: bool
+    operands: int
+
+
+def shell_call(argv: Sequence[Text]) -> ShellCall:
+    """The options of `bash …`: all of them come first, and each `o` in a cluster takes a word (`-euo pipefail`)."""
+    options: list[str] = []
+    string = False
+    at = 1
+    while at < len(argv):
+        text = argv[at].known
+        if text is None or text == "-" or not text.startswith(("-", "+")):
+            break
+        at += 1
+        if text == "--":
+            break
+        if text.startswith("--"):
+            at += text in _SHELL_VALUES
+            continue
+        string = string or (text[0] == "-" and "c" in text)
+        if rest := text[1:].replace("c", "").replace("o", ""):
+            options.append(text[0] + rest)
+        for _ in range(text.count("o")):
+            if at < len(argv):
+                options.append(f"{text[0]}o {argv[at].known or ''}")
+                at += 1
+    return ShellCall(tuple(options), string, at)

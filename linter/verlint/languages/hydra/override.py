@@ -127,10 +127,26 @@ def _scalar(content: str) -> Data:
         return ""
     if first.isalpha():
         return _CONSTANTS.get(content.lower(), content) if len(content) < 6 else content
-    if first != "0" and len(content) < 20 and content.isdigit():
-        return int(content)
+    if first == "/":
+        return content
+    number = _decimal(content)
+    if number is not None:
+        return number
     kind = single(content)
     return typed(kind, content) if kind else content
+
+
+def _decimal(content: str) -> int | float | None:
+    """The number of the usual spellings, `8`, `-1`, `0.5` and `1e-6`; None for all others."""
+    if len(content) > 18:
+        return None
+    mantissa, e, exponent = content.partition("e")
+    whole, dot, fraction = mantissa.removeprefix("-").partition(".")
+    if not whole.isdigit() or (whole[0] == "0" and whole != "0") or (dot and not fraction.isdigit()):
+        return None
+    if e and not exponent.removeprefix("-").isdigit():
+        return None
+    return float(content) if dot or e else int(content)
 
 
 def _cut(word: Text, start: int, end: int) -> tuple[Text, tuple[Hop, ...]]:

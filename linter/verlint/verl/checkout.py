@@ -1,0 +1,208 @@
+"""VeRL on disk: checkouts beside a launcher, pins in requirements files, installed distributions. Read, never run."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from verlint.files.tree import Tree
+from verlint.languages.hydra.override import Override
+from verlint.lazy import pattern
+from verlint.record import dataclass
+from verlint.verl.compose import ConfigFolders
+from verlint.verl.config_yaml import ConfigError
+from verlint.verl.effective import FORK_FAMILIES, best_fit, config_name, said_version, schema_on_disk
+from verlint.verl.in_use import ROOT, Call, Found
+from verlint.verl.schema import versions
+
+MARK = "verl/trainer/config/ppo_trainer.yaml"
+MAX_ANCESTORS = 8
+_MAIN = pattern(r"@hydra\.main\(\s*config_path\s*=\s*['\"]([^'\"]+)['\"]\s*,\s*config_name\s*=\s*['\"]([^'\"]+)['\"]")
+_PIN = pattern(r"""(?im)^[^#\n]*?(?<![\w-])["']?verl(?:\[[^\]\n]*\])?\s*(?:==\s*|@\s*git\+\S+?@)v?(\d[\w.]*)""")
+_REQUIREMENTS = pattern(r"requirements[\w.-]*\.txt|pyproject\.toml")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a launch gives to find its VeRL by.
+
+    `said`: who names a version or a checkout, and how, the first counts. `folders`: where a checkout may lie at or
+    above, absolute, best first. `base`: the version its family builds on."""
+
+    call: Call
+    overrides: Sequence[Override]
+    said: Sequence[tuple[str, str]]
+    folders: Sequence[Path]
+    family: str = ""
+    base: str = ""
+
+
+class Finder:
+    """Finds the VeRL of launches; what is on disk is looked at once. `root` is what paths are shown relative to."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._checkouts: dict[Path, Path | None] = {}
+        self._pins: dict[Path, tuple[str, str] | None] = {}
+        self._folders: dict[tuple[Path, str], ConfigFolders] = {}
+        self._found: dict[tuple[Path, str, str], Found] = {}
+        self._installed: tuple[str, Path | None] | None = None
+        self._disk = Tree(Path(root.anchor))
+
+    def find(self, asked: Asked) -> Found:
+        """The VeRL in use."""
+        for source, text in asked.said:
+            if not text:
+                continue
+            if looks_like_path(text):
+                place = self._checkout_at((self.root / text).resolve())
+                if place is not None:
+                    return self.on_disk(place, asked.call, source, asked.folders)
+                return Found(f"the checkout {text}", source=source, problem=f"there is no VeRL checkout at {text}")
+            return said_version(text, source, config_name(asked.call, text))
+        place = self.checkout(asked.folders)
+        if place is not None:
+            return self.on_disk(place, asked.call, "checkout", asked.folders)
+        for folder in asked.folders:
+            pin = self.pin(folder)
+            if pin is not None:
+                return said_version(pin[0], pin[1], config_name(asked.call, pin[0]))
+        if asked.family in FORK_FAMILIES:
+            return said_version(asked.family, "family", config_name(asked.call, "0.4.1"))
+        if asked.base:
+            return said_version(asked.base, "family", config_name(asked.call, asked.base))
+        version, place = self.installed()
+        if place is not None:
+            return self.on_disk(place, asked.call, "installed", asked.folders)
+        if version:
+            return said_version(version, "installed", config_name(asked.call, version))
+        name = next((name for each in reversed(versions()) if (name := config_name(asked.call, each))), "")
+        return best_fit(name, asked.overrides)
+
+    # ---- checkouts
+
+    def checkout(self, folders: Iterable[Path]) -> Path | None:
+        """The folder that holds the package `verl` of the checkout nearest to one of some folders."""
+        for folder in folders:
+            for above in (folder, *folder.parents)[:MAX_ANCESTORS]:
+                found = self._checkout_at(above)
+                if found is not None:
+                    return found
+        return None
+
+    def _checkout_at(self, folder: Path) -> Path | None:
+        if folder not in self._checkouts:
+            places = (folder, folder / "verl", folder.parent if folder.name == "verl" else folder)
+            self._checkouts[folder] = next((each for each in places if os.path.isfile(each / MARK)), None)
+        return self._checkouts[folder]
+
+    def on_disk(self, checkout: Path, call: Call, source: str, near: Sequence[Path]) -> Found:
+        """The VeRL in a folder, with the config that a call starts with."""
+        shown = os.path.relpath(checkout, self.root).replace(os.sep, "/")
+        label = f"the checkout {shown}/" if shown != "." else "this checkout"
+        place = None if call.undecided else self._config_place(checkout, call, near)
+        if place is None:
+            what = "its config is not known before the run" if call.undecided else f"no entry point {call.module}"
+            return Found(label, self._version_file(checkout), source, problem=what)
+        folder, name = place
+        key = (checkout, folder, name + call.config_dir)
+        if key not in self._found:
+            self._found[key] = self._composed(checkout, folder, name, call, label, source)
+        return self._found[key]
+
+    def _composed(self, checkout: Path, folder: str, name: str, call: Call, label: str, source: str) -> Found:
+        folders = self._config_folders(checkout, folder, call)
+        said = self._version_file(checkout)
+        try:
+            schema, places, text = schema_on_disk(folders, name, said, label)
+        except ConfigError as error:
+            return Found(label, said, source, config=name, problem=str(error))
+        return Found(label, text, source, schema=schema, folders=folders, config=name, places=places)
+
+    def _config_folders(self, checkout: Path, folder: str, call: Call) -> ConfigFolders:
+        key = (checkout, folder + call.config_dir)
+        if key not in self._folders:
+            added = [_below_anchor(self._given(call.config_dir, self.root))] if call.config_dir else []
+            self._folders[key] = ConfigFolders(self._disk, [folder, *added], _below_anchor(checkout))
+        return self._folders[key]
+
+    def _config_place(self, checkout: Path, call: Call, near: Sequence[Path]) -> tuple[str, str] | None:
+        """The folder of the configs of a call (below the root of the disk), and the name of the first one."""
+        module = call.module.replace(".", "/") + ".py"
+        places = [checkout, *near]
+        if call.entry.endswith(".py"):
+            places = [each / call.entry for each in near] + [each / module for each in places]
+        else:
+            places = [each / module for each in places]
+        for place in places:
+            text = self._disk.source(_below_anchor(place)) if place.suffix == ".py" else None
+            match = _MAIN.search(text.text) if text is not None else None
+            if match is not None:
+                folder = posixpath.normpath(posixpath.join(_below_anchor(place.parent), match[1]))
+                if call.config_path:
+                    folder = _below_anchor(self._given(call.config_path, place.parent))
+                return folder, call.config_name or match[2].removesuffix(".yaml")
+        return None
+
+    def _given(self, path: str, base: Path) -> Path:
+        """A folder that an option gives, relative to `base`."""
+        return self.root / path.removeprefix(ROOT) if path.startswith(ROOT) else base / path
+
+    def _version_file(self, checkout: Path) -> str:
+        source = self._disk.source(_below_anchor(checkout / "verl/version/version"))
+        return source.text.strip() if source is not None else ""
+
+    # ---- pins and installed distributions
+
+    def pin(self, folder: Path) -> tuple[str, str] | None:
+        """The version that the nearest requirements file at or above a folder pins, and the file. Looks no further up
+        than the project."""
+        if folder not in self._pins:
+            found = self._pin_in(folder)
+            if found is None and folder != self.root and folder.is_relative_to(self.root):
+                found = self.pin(folder.parent)
+            self._pins[folder] = found
+        return self._pins[folder]
+
+    def _pin_in(self, folder: Path) -> tuple[str, str] | None:
+        inside = _below_anchor(folder)
+        for name in self._disk.listing(inside):
+            if _REQUIREMENTS.fullmatch(name):
+                source = self._disk.source(posixpath.join(inside, name))
+                match = _PIN.search(source.text) if source is not None and "verl" in source.text else None
+                if match is not None:
+                    return match[1], os.path.relpath(folder / name, self.root).replace(os.sep, "/")
+        return None
+
+    def installed(self) -> tuple[str, Path | None]:
+        """The version of an installed distribution of VeRL, and its place when its configs are there. From the names of
+        folders on Python's search path; nothing is imported."""
+        if self._installed is None:
+            self._installed = _installed()
+        return self._installed
+
+
+def _installed() -> tuple[str, Path | None]:
+    for folder in sys.path:
+        try:
+            names = os.listdir(folder or ".")
+        except OSError:
+            continue
+        for name in names:
+            if name.startswith("verl-") and name.endswith(".dist-info"):
+                place = Path(folder)
+                has_configs = os.path.isfile(place / MARK)
+                return name.removeprefix("verl-").removesuffix(".dist-info"), place if has_configs else None
+    return "", None
+
+
+def looks_like_path(text: str) -> bool:
+    """Whether a `--verl` names a folder, not a version."""
+    return "/" in text or text.startswith(".") or os.path.isdir(text)
+
+
+def _below_anchor(path: Path) -> str:
+    return posixpath.normpath(path.as_posix().removeprefix(path.anchor))

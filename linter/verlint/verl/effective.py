@@ -1,0 +1,243 @@
+"""The config a launch gets from the VeRL in use: released versions, forks, the version that fits best, defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+
+from verlint.languages.hydra.override import Form, Override
+from verlint.value import Data
+from verlint.verl.compose import ConfigFolders, Place
+from verlint.verl.config_yaml import ConfigError
+from verlint.verl.defaults_list import Choices
+from verlint.verl.in_use import Call, Found, VerlInUse
+from verlint.verl.interpolation import Broken, Tree, Unknown, has_reference, leaves
+from verlint.verl.overriding import Applied, apply, copied, own
+from verlint.verl.passthrough import is_open
+from verlint.verl.schema import Schema, config_of, forks, known_version, leaves_of, schema, versions
+from verlint.verl.versions import version_key
+
+FORK_FAMILIES = frozenset(["oel", "opcd", "coach"])
+"""Families that run on a fork of their own, whose keys are known."""
+
+
+def config_of_call(found: Found, overrides: Sequence[Override], *, multirun: bool = False) -> Applied | None:
+    """The config of a call on the VeRL that was found; None when its config is not known."""
+    if found.schema is None:
+        return None
+    if found.folders is not None:
+        try:
+            return found.folders.apply(found.config, overrides, multirun=multirun)
+        except ConfigError:
+            return None
+    return applied(found.schema, overrides, multirun=multirun)
+
+
+class Defaults(Mapping[str, Data]):
+    """The config of a launch beside its overrides: values with their references resolved, by key.
+
+    Of a guess only those defaults that all versions that fit agree on. Keys whose value only the host knows are left
+    out; `unknown` gives what is known of them."""
+
+    def __init__(self, verl: VerlInUse, overrides: Sequence[Override]) -> None:
+        self._verl = verl
+        self._overrides = overrides
+        self._known: dict[str, object] = {}
+
+    @cached_property
+    def _configs(self) -> list[Applied]:
+        verl = self._verl
+        if not verl.guess:
+            found = verl.applied(self._overrides)
+            return [] if found is None else [found]
+        each = [schema(version, verl.found.config) for version in verl.fitting]
+        return [applied(one, self._overrides) for one in each if one is not None]
+
+    def _value(self, key: str) -> object:
+        if key not in self._known:
+            self._known[key] = self._look_up(key)
+        return self._known[key]
+
+    def _look_up(self, key: str) -> object:
+        verl = self._verl
+        if verl.guess:
+            raw = [(leaves_of(version, verl.found.config) or {}).get(key, _NOTHING) for version in verl.fitting]
+            if not raw or any(each is _NOTHING for each in raw):
+                return _NOTHING
+            if not any(has_reference(each) or isinstance(each, dict) for each in raw):
+                return raw[0] if all(_same(each, raw[0]) for each in raw) else _NOTHING
+        values = [_at(config, key) for config in self._configs]
+        if not values or not all(_same(each, values[0]) for each in values):
+            return _NOTHING
+        return values[0]
+
+    def unknown(self, key: str) -> Unknown | None:
+        """Why the value of a key is not known, with the value of the override it hangs on; None when it is known, or
+        there is no such key."""
+        found = self._value(key)
+        return found if isinstance(found, Unknown) else None
+
+    def __getitem__(self, key: str) -> Data:
+        found = self._value(key)
+        if found is _NOTHING or isinstance(found, (Unknown, dict)) or found == "???":
+            raise KeyError(key)
+        return found  # type: ignore[return-value]
+
+    def __iter__(self) -> Iterator[str]:
+        chosen = self._verl.schema
+        return iter([key for key in chosen.leaves if key in self] if chosen is not None else [])
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+_NOTHING = object()
+
+
+def _same(left: object, right: object) -> bool:
+    return type(left) is type(right) and left == right
+
+
+def _at(config: Applied, key: str) -> object:
+    """The resolved value at a key."""
+    resolver = config.resolver
+    try:
+        node = resolver.find(key, _NOTHING)
+    except Broken as error:
+        return Unknown(str(error), broken=True)
+    return _decided(resolver.deep(node, tuple(key.split(".")))) if isinstance(node, (dict, list)) else node
+
+
+def _decided(node: object) -> object:
+    """The node, or the first unknown in it."""
+    for each in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+        if isinstance(each, Unknown):
+            return each
+        inner = _decided(each)
+        if isinstance(inner, Unknown):
+            return inner
+    return node
+
+
+# ---- configs of released versions and forks
+
+
+def applied(base: Schema, overrides: Sequence[Override], *, multirun: bool = False) -> Applied:
+    """The config of a call on a version whose keys are known, and what Hydra refuses of the call."""
+
+    def composed(choices: Choices) -> Tree:
+        for group, choice in choices.replaced.items():
+            options = base.groups.get(group.partition("@")[0], [])
+            for each in choice if isinstance(choice, list) else [choice]:
+                if each not in options:
+                    raise ConfigError(f"there is no {group}/{each}; there is {', '.join(options)}")
+        engine = choices.replaced.get("model_engine")
+        found = with_engine(base, str(engine)) if engine else base
+        return copied(found.tree)  # type: ignore[no-any-return]
+
+    return apply(overrides, lambda key: key in base.groups, composed, multirun=multirun)
+
+
+def with_engine(base: Schema, engine: str) -> Schema:
+    """The schema for an engine, the given one when there is none of its own."""
+    name = base.name.partition(" ")[0]
+    found = schema(base.version, name if engine == "dp" else f"{name} model_engine={engine}")
+    return base if found is None or base.title != f"VeRL {base.version}" else found
+
+
+def engine_of(overrides: Sequence[Override]) -> str:
+    """The engine that a call chooses, "" when it chooses none."""
+    for override in reversed(overrides):
+        if override.key == "model_engine" and override.error is None and isinstance(override.value.data, str):
+            return override.value.data
+    return ""
+
+
+def said_version(text: str, source: str, config: str) -> Found:
+    """A released version, or a fork, that is named."""
+    if text in forks():
+        base = schema(text, config)
+        return Found(
+            f"the {text} fork of VeRL {forks()[text]['base']}",
+            forks()[text]["base"],
+            source,
+            schema=base,
+            config=config,
+        )
+    known = known_version(text)
+    same = known and _trimmed(known) == _trimmed(text)
+    label = f"VeRL {text}" if same or not known else f"VeRL {known}, the nearest known to {text}"
+    found = schema(known, config) if known and config else None
+    problem = (
+        "" if found is not None else f"nothing is known of VeRL {text}" if not known else _no_config(config, known)
+    )
+    return Found(label, text, source, schema=found, config=config, problem=problem)
+
+
+def _no_config(config: str, version: str) -> str:
+    return f"VeRL {version} has no config {config}" if config else f"VeRL {version} has no such entry point"
+
+
+def _trimmed(text: str) -> tuple[int, ...]:
+    return ((version_key(text) or ()) + (0, 0, 0))[:3]
+
+
+def best_fit(config: str, overrides: Sequence[Override]) -> Found:
+    """The released versions that know most of the keys that a call sets; among equals the newest gives the schema."""
+    misfits: dict[str, int] = {}
+    wanted = [each.key for each in overrides if _asks_for_key(each)]
+    engine = engine_of(overrides)
+    for version in versions():
+        base = schema(version, config)
+        if base is not None:
+            chosen = with_engine(base, engine) if engine else base
+            misfits[version] = sum(key not in chosen for key in wanted)
+    if not misfits:
+        return Found("every VeRL version", source="best fit", guess=True, problem=f"no version has a config {config}")
+    least = min(misfits.values())
+    fitting = tuple(version for version, count in misfits.items() if count == least)
+    label = "every VeRL version" if len(fitting) == len(versions()) else f"VeRL {_spans(fitting)} (best fit)"
+    newest = fitting[-1]
+    return Found(label, newest, "best fit", guess=True, schema=schema(newest, config), config=config, fitting=fitting)
+
+
+def _asks_for_key(override: Override) -> bool:
+    plain = override.form is Form.SET and override.error is None and "." in override.key
+    return plain and own(override.key) and not is_open(override.key)
+
+
+def _spans(fitting: tuple[str, ...]) -> str:
+    """Versions in words: `0.6.0 to 0.7.1`."""
+    return fitting[0] if len(fitting) == 1 else f"{fitting[0]} to {fitting[-1]}"
+
+
+def nearest_version(keys: Mapping[str, Data], config: str, said: str) -> str:
+    """The version of a checkout: the released one whose keys are nearest to its own, or what its version file says
+    when that is newer."""
+    best, least = "", -1
+    for version in versions():
+        other = leaves_of(version, config)
+        if other is not None:
+            apart = len(keys.keys() ^ other.keys())
+            if least < 0 or apart <= least:
+                best, least = version, apart
+    newer = (version_key(said) or ()) > (version_key(best) or ())
+    return said if newer else best
+
+
+def schema_on_disk(
+    folders: ConfigFolders, config: str, said: str, title: str
+) -> tuple[Schema, Mapping[str, Place], str]:
+    """The keys of a config of a checkout, where they are written, and the version it is nearest to. Raises
+    ConfigError."""
+    tree, places = folders.compose(config)
+    flat = leaves(tree)
+    text = nearest_version(flat, config, said)
+    return Schema(known_version(text), config, flat, title), places, text
+
+
+def config_name(call: Call, version: str) -> str:
+    """The config that a call starts with on a released version, "" when the version has no such entry point."""
+    if call.undecided or call.config_path or call.config_dir:
+        return ""
+    return call.config_name or config_of(version, call.module)
