@@ -265,7 +265,8 @@ def test_the_call_outdoes_the_settings_file(engine: Engine) -> None:
         ignore=("VL008", "VL008"),
         exclude=("a", "b"),
         fail_on=Severity.INFO,
-        verl="0.7.1",
+        verl="0.5",
+        verl_of_call="0.7.1",
         strict=True,
     )
 

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 class Call:
     """How a launch calls Hydra: the module or file of its entry point, and what its options say of configs.
 
-    `config_path` and `config_dir` are as given, "" when not, with ROOT for the root. `undecided`: one of them is not known before the run, or
-    configs are looked for in further places."""
+    `config_path` and `config_dir` are as given, "" when not, with ROOT for the root of the project. `undecided`: one of
+    them is not known before the run, or configs are looked for in further places."""
 
     entry: str
     config_name: str = ""
