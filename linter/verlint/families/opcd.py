@@ -16,8 +16,8 @@ _EXTRACT = Record(
 _EVAL = Record(
     launchers=(r"textgame_eval_inturn\.sh",),
     fields=(
-        "EXP_NAME", "CKPT_START", "CKPT_END", "CKPT_STEP", "MODEL_PATH", "USE_BSL", "MAX_RESPONSE_LENGTH", "TEXTGAME_NAME",
-        "TEXTGAME_MAX_STEPS", "TEXTGAME_NO_THINK",
+        "EXP_NAME", "CKPT_START", "CKPT_END", "CKPT_STEP", "MODEL_PATH", "USE_BSL", "MAX_RESPONSE_LENGTH",
+        "TEXTGAME_NAME", "TEXTGAME_MAX_STEPS", "TEXTGAME_NO_THINK",
     ),
 )  # fmt: skip
 """Source: the `read` of opcd/scripts/textgame_eval_inturn.sh."""
