@@ -7,7 +7,7 @@ from verlint.languages.bash.builtins import Builtins
 from verlint.languages.bash.command import Assignment
 from verlint.languages.bash.pieces import Parts, flat, known, plain, with_hop
 from verlint.languages.bash.printing import Argument, Declared
-from verlint.languages.bash.state import Array
+from verlint.languages.bash.storage import Array
 from verlint.languages.bash.syntax import ArrayLit, Assign, Part, Simple, Word
 from verlint.source import Span
 from verlint.value import Hole, Hop, Text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from verlint.languages.bash.loops import Loops, one_line
 from verlint.languages.bash.patterns import literal_text, matches
 from verlint.languages.bash.pieces import MARK, Parts, flat, identity, shown
-from verlint.languages.bash.state import DiscardLine
+from verlint.languages.bash.run import DiscardLine
 from verlint.languages.bash.syntax import (
     ArithCommand,
     Case,

@@ -6,7 +6,7 @@ import re
 
 from verlint.languages.bash.command import Guard
 from verlint.languages.bash.expansion import Expansion
-from verlint.languages.bash.patterns import literal_text, matches
+from verlint.languages.bash.patterns import MAX_REPEATED, literal_text, matches
 from verlint.languages.bash.pieces import (
     MARK,
     Parts,
@@ -21,8 +21,10 @@ from verlint.languages.bash.pieces import (
     same,
     shown,
 )
-from verlint.languages.bash.state import Array, DiscardLine
+from verlint.languages.bash.run import DiscardLine
+from verlint.languages.bash.storage import Array
 from verlint.languages.bash.syntax import BinaryTest, LogicTest, Node, NotTest, Test, UnaryTest
+from verlint.lazy import pattern
 from verlint.value import Hole
 
 _BINARY = frozenset(["=", "==", "!=", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "<", ">", "-nt", "-ot", "-ef"])
@@ -58,6 +60,9 @@ _FILE = frozenset(
         "-a",
     ]
 )
+_NESTED = pattern(r"[*+{|].*\)[*+{]")
+"""A repeated group with a repetition or a choice in it: matching may take for ever in a long text."""
+
 _REGEX_CLASSES = {
     "space": r"\s",
     "digit": "0-9",
@@ -292,6 +297,8 @@ class Conditions(Expansion):
             )
         text = "".join(re.escape(run) if quoted else run for run, quoted in pattern)
         text = re.sub(r"\[:(\w+):\]", lambda match: _REGEX_CLASSES.get(match.group(1), ""), text)
+        if len(flat(left)) > MAX_REPEATED and _NESTED.search(text):
+            return self.decide(("regex", identity(left), text), f"{shown(left)} =~ {text}", test)
         try:
             match = re.search(text, flat(left))
         except re.error:

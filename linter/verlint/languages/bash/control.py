@@ -7,7 +7,7 @@ from collections.abc import Callable
 from verlint.languages.bash.arguments import Arguments
 from verlint.languages.bash.pieces import EMPTY, MARK, Parts, flat, has_hole, join, known, plain
 from verlint.languages.bash.printing import Argument, integer
-from verlint.languages.bash.state import Exit, LoopControl, Return
+from verlint.languages.bash.run import Exit, LoopControl, Return
 from verlint.languages.bash.syntax import Simple
 from verlint.value import Hole, Text
 

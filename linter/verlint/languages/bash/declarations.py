@@ -7,7 +7,7 @@ import re
 from verlint.languages.bash.pieces import Parts, cut, flat, plain
 from verlint.languages.bash.printing import Argument, Declared
 from verlint.languages.bash.reading import Reading
-from verlint.languages.bash.state import Array, Variable
+from verlint.languages.bash.storage import Array, Variable
 from verlint.languages.bash.syntax import Assign, Simple
 from verlint.value import Hole, Text
 

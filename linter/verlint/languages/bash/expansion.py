@@ -43,8 +43,8 @@ class Expansion(Parameters):
         """Count what splitting may make of long texts before it does."""
         self.run.spend([piece for piece, _, _ in segments if piece is not None])
         for piece, _, splits in segments:
-            if splits and isinstance(piece, Literal) and len(piece.text) > 100:
-                self.run.built += len(piece.text) >> 3
+            if splits and isinstance(piece, Literal) and len(piece.text) > 4_096:
+                self.run.built += len(piece.text) >> 1
 
     def _tilde_after_equals(self, parts: list[Part]) -> list[Part]:
         """`name=~/x` as an argument: bash expands it only when the name is an identifier."""

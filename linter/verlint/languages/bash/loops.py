@@ -7,8 +7,9 @@ import re
 from verlint.languages.bash.command import Guard
 from verlint.languages.bash.options import option_case, option_loop
 from verlint.languages.bash.pieces import flat, identity, is_empty
+from verlint.languages.bash.run import MAX_LOOP, DiscardLine, Exit, LoopControl, OverBudget
 from verlint.languages.bash.simple import SimpleCommands
-from verlint.languages.bash.state import MAX_LOOP, Array, DiscardLine, Exit, LoopControl, OverBudget, Variable
+from verlint.languages.bash.storage import Array, Variable
 from verlint.languages.bash.syntax import For, ForArith, Sequence, While, Word
 from verlint.value import Hole, Text
 

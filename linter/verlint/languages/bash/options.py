@@ -6,7 +6,8 @@ the value. A variable that had a default keeps it, marked as replaceable by the 
 from __future__ import annotations
 
 from verlint.languages.bash.pieces import Parts, flat, has_hole, overridable, plain
-from verlint.languages.bash.state import Array, DiscardLine, Exit, LoopControl, Variable
+from verlint.languages.bash.run import DiscardLine, Exit, LoopControl
+from verlint.languages.bash.storage import Array, Variable
 from verlint.languages.bash.syntax import Case, CaseArm, DoubleQuoted, For, Lit, Param, Simple, While, Word
 from verlint.languages.bash.walk import literal_word
 from verlint.value import Hole

@@ -16,8 +16,9 @@ from verlint.languages.bash.pieces import (
     plain,
     with_hop,
 )
+from verlint.languages.bash.run import Exit
 from verlint.languages.bash.segments import Segment, Segments, bare_text, is_blank
-from verlint.languages.bash.state import Array, Exit
+from verlint.languages.bash.storage import Array
 from verlint.languages.bash.syntax import Param, Word
 from verlint.languages.bash.transforms import substring_error, transform
 from verlint.record import replace

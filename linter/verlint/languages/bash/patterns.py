@@ -15,6 +15,10 @@ _CLASSES = {
     "space": r"\s", "digit": "0-9", "alpha": "A-Za-z", "alnum": "A-Za-z0-9", "upper": "A-Z", "lower": "a-z",
     "punct": r"!-/:-@\[-`{-~", "blank": r" \t", "xdigit": "0-9A-Fa-f", "word": r"\w",
 }  # fmt: skip
+MAX_REPEATED = 16
+"""So long a text is not searched for patterns that repeat groups."""
+
+_EXTENDED = pattern(r"[?*+@!]\(")
 _ACTIVE = pattern(r"[*?\[]|[@+!]\(")
 
 
@@ -31,6 +35,8 @@ def literal_text(pattern: Pattern) -> str:
 def matches(text: str, pattern: Pattern) -> bool | None:
     """Whether a flat string matches a pattern wholly; None when a hole in either leaves it open."""
     whole = literal_text(pattern)
+    if len(text) > MAX_REPEATED and repeats(pattern):
+        return None
     if MARK not in text and MARK not in whole:
         return compile_pattern(pattern).fullmatch(text) is not None
     if whole == "*" and not pattern[0][1]:
@@ -78,18 +84,51 @@ def _differ(left: str, right: str) -> bool:
 
 @lru_cache(maxsize=2048)
 def compile_pattern(pattern: Pattern) -> re.Pattern[str]:
-    """The regular expression of a pattern; one that matches only itself when it cannot be one."""
+    """A regular expression for whole matches; one that matches only itself when the pattern cannot be one.
+
+    Behind each `*` the next fixed run is looked for once and kept (an atomic group): the first place is as good as any
+    later one, and so the time does not grow with every `*`."""
+    pieces = _pieces(pattern)
+    first, *others = _between_stars(pieces)
+    text = first
+    if others:
+        text += "".join(f"(?>.*?{piece})" for piece in others[:-1] if piece) + ".*" + others[-1]
     try:
-        return re.compile(translate(pattern), re.S)
+        return re.compile(translate(pattern) if repeats(pattern) else text, re.S)
     except re.error:
         return re.compile(re.escape(literal_text(pattern)), re.S)
 
 
 @lru_cache(maxsize=2048)
 def translate(pattern: Pattern) -> str:
-    """A pattern as regular-expression text."""
+    """A pattern as regular-expression text, for searching."""
+    return "".join(".*" if piece is None else piece for piece in _pieces(pattern))
+
+
+def repeats(pattern: Pattern) -> bool:
+    """Whether a pattern has `+(…)`, `*(…)` and kin, whose matching may take for ever in a long text."""
+    return any(not quoted and _EXTENDED.search(text) for text, quoted in pattern)
+
+
+def stars(pattern: Pattern) -> int:
+    """How many `*` a pattern has."""
+    return sum(text.count("*") for text, quoted in pattern if not quoted)
+
+
+def _between_stars(pieces: list[str | None]) -> list[str]:
+    out = [""]
+    for piece in pieces:
+        if piece is None:
+            out.append("")
+        else:
+            out[-1] += piece
+    return out
+
+
+def _pieces(pattern: Pattern) -> list[str | None]:
+    """The expressions of the elements of a pattern, None for `*`."""
     chars = [(char, quoted) for text, quoted in pattern for char in text]
-    out: list[str] = []
+    out: list[str | None] = []
     at = 0
     while at < len(chars):
         char, quoted = chars[at]
@@ -104,12 +143,12 @@ def translate(pattern: Pattern) -> str:
         elif char == "[":
             at = _bracket(chars, at, out)
         else:
-            out.append({"*": ".*", "?": "."}.get(char) or re.escape(char))
+            out.append(None if char == "*" else "." if char == "?" else re.escape(char))
             at += 1
-    return "".join(out)
+    return out
 
 
-def _extended(chars: list[tuple[str, bool]], at: int, out: list[str]) -> int:
+def _extended(chars: list[tuple[str, bool]], at: int, out: list[str | None]) -> int:
     depth, end = 0, at + 1
     while end < len(chars):
         depth += {"(": 1, ")": -1}.get(chars[end][0], 0)
@@ -136,7 +175,7 @@ def _split_choices(text: str) -> list[str]:
     return [*out, text[start:]]
 
 
-def _bracket(chars: list[tuple[str, bool]], at: int, out: list[str]) -> int:
+def _bracket(chars: list[tuple[str, bool]], at: int, out: list[str | None]) -> int:
     """Translate a bracket expression; a `[` that none closes is a character."""
     end = at + 1
     if end < len(chars) and chars[end][0] in "!^":

@@ -6,7 +6,7 @@ import re
 
 from verlint.languages.bash.pieces import EMPTY, Parts, cut, flat, has_hole, only_hole, plain, with_hop
 from verlint.languages.bash.printing import Argument, Printing
-from verlint.languages.bash.state import Array, Stream
+from verlint.languages.bash.storage import Array, Stream
 from verlint.languages.bash.syntax import Simple
 from verlint.value import Hole, Hop, Literal
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from verlint.languages.bash.assigning import Assigning
 from verlint.languages.bash.command import Redirect as Redirection
 from verlint.languages.bash.pieces import EMPTY, Parts, cut, flat, is_empty, join, plain
-from verlint.languages.bash.state import Stream
+from verlint.languages.bash.storage import Stream
 from verlint.languages.bash.syntax import ProcessSub, Redirect
 from verlint.source import Span
 from verlint.value import Literal, Text

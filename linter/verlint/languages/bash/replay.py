@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from verlint.languages.bash.command import Assignment, Command, Guard
 from verlint.languages.bash.parser import parse
 from verlint.languages.bash.pieces import Parts, plain
+from verlint.languages.bash.run import Event, Files, Note, OverBudget, Run
 from verlint.languages.bash.shell import Shell
-from verlint.languages.bash.state import Event, Files, Note, OverBudget, Run, Variable
+from verlint.languages.bash.storage import Variable
 from verlint.languages.bash.syntax import Program
 from verlint.record import dataclass
 from verlint.source import Source

@@ -8,7 +8,8 @@ from verlint.languages.bash.command import Call
 from verlint.languages.bash.parser import parse
 from verlint.languages.bash.pieces import Parts, has_hole, plain, shown, with_hop
 from verlint.languages.bash.redirections import Redirections
-from verlint.languages.bash.state import MAX_FUNCTIONS, DiscardLine, OverBudget, Return, Variable
+from verlint.languages.bash.run import MAX_FUNCTIONS, DiscardLine, OverBudget, Return
+from verlint.languages.bash.storage import Variable
 from verlint.languages.bash.syntax import Command as CommandNode
 from verlint.languages.bash.syntax import Program, Sequence, Simple
 from verlint.languages.bash.wrappers import OPTION_LETTERS, shell_call

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 
 from verlint.languages.bash.patterns import Pattern
-from verlint.languages.bash.pieces import EMPTY, MARK, Parts, collapse, join, known, strip_right
-from verlint.languages.bash.state import DiscardLine, Exit
+from verlint.languages.bash.pieces import EMPTY, MARK, MAX_HOPS, Parts, collapse, join, known, strip_right
+from verlint.languages.bash.run import DiscardLine, Exit
 from verlint.languages.bash.syntax import (
     Arith,
     BadParam,
@@ -172,7 +172,9 @@ class Segments(Variables):
         pieces = [piece for each in found if isinstance(each, tuple) for piece in each]
         way = max((piece.hops for piece in pieces), key=len, default=())
         free = next((piece.overridable for piece in pieces if isinstance(piece, Literal) and piece.overridable), "")
-        return (Literal(str(value), self.span(part), (*way, Hop(self.span(part))) if way else (), free),)
+        return (
+            Literal(str(value), self.span(part), (*way[: MAX_HOPS - 1], Hop(self.span(part))) if way else (), free),
+        )
 
     def command_substitution(self, part: CommandSub) -> Parts:
         """What a substituted command prints, without final line ends."""

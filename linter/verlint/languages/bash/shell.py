@@ -5,7 +5,8 @@ from __future__ import annotations
 from verlint.languages.bash.compound import CompoundCommands
 from verlint.languages.bash.loops import one_line
 from verlint.languages.bash.pieces import EMPTY, Parts, join
-from verlint.languages.bash.state import DiscardLine, Exit, LoopControl, Stream
+from verlint.languages.bash.run import DiscardLine, Exit, LoopControl
+from verlint.languages.bash.storage import Stream
 from verlint.languages.bash.syntax import AndOr, ArithCommand, Condition, Pipeline, Program, Sequence, Simple, Subshell
 from verlint.languages.bash.syntax import Command as CommandNode
 

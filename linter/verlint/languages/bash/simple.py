@@ -11,7 +11,7 @@ from verlint.languages.bash.filters import run_filter
 from verlint.languages.bash.pieces import EMPTY
 from verlint.languages.bash.printing import Argument
 from verlint.languages.bash.scripts import Scripts
-from verlint.languages.bash.state import Array, Variable
+from verlint.languages.bash.storage import Array, Variable
 from verlint.languages.bash.syntax import Assign, Simple
 from verlint.languages.bash.wrappers import program_name, unwrap_one
 from verlint.value import Hole, Text

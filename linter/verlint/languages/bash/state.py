@@ -1,241 +1,22 @@
-"""What a shell knows while it runs: variables, options, files, and the record of one replayed path."""
+"""What a shell knows while it runs: variables, options, places, and what it writes down."""
 
 from __future__ import annotations
 
 import posixpath
 from collections.abc import Hashable, Iterable, Mapping
 
-from verlint.languages.bash.command import Assignment, Call, Command, Guard, Surroundings
-from verlint.languages.bash.pieces import EMPTY, Parts, collapse, flat, known, plain
-from verlint.languages.bash.syntax import Node, Program, Sequence
-from verlint.record import dataclass, field
+from verlint.languages.bash.command import Call, Command, Guard, Surroundings
+from verlint.languages.bash.pieces import EMPTY, Parts, flat, known
+from verlint.languages.bash.places import climbs_out, inside
+from verlint.languages.bash.places import normalise as normalise
+from verlint.languages.bash.run import MAX_ASKED, Run
+from verlint.languages.bash.run import Event as Event
+from verlint.languages.bash.run import Files as Files
+from verlint.languages.bash.run import Note as Note
+from verlint.languages.bash.storage import Array, Scope, Stream, Variable
+from verlint.languages.bash.syntax import Node, Sequence
 from verlint.source import Source, Span
 from verlint.value import Hole, Literal, Text
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Protocol, TypeAlias
-else:
-    Protocol = object
-
-Event: TypeAlias = Command | Assignment
-
-
-class Files(Protocol):
-    """The checkout a launcher stands in. Paths are relative to its root, with "/", without "." and ".."."""
-
-    def exists(self, path: str) -> bool:
-        """Whether a file or folder is there."""
-
-    def is_dir(self, path: str) -> bool:
-        """Whether the path is a folder."""
-
-    def is_executable(self, path: str) -> bool:
-        """Whether the path may be executed."""
-
-    def listing(self, path: str) -> list[str]:
-        """Names of the entries of a folder, sorted."""
-
-    def source(self, path: str) -> Source | None:
-        """The text of a file, None when there is none."""
-
-
-@dataclass(slots=True)
-class Array:
-    """An indexed or associative array; indexed ones have int keys."""
-
-    items: dict[int | str, Parts] = field(default_factory=dict)
-    associative: bool = False
-    top: int = -1
-
-    def ordered_keys(self) -> list[int | str]:
-        """Keys in bash's order (associative arrays: insertion order stands for an unknown one)."""
-        return list(self.items) if self.associative else sorted(self.items, key=int)
-
-    def values(self) -> list[Parts]:
-        """Elements in the order of their keys."""
-        return [self.items[key] for key in self.ordered_keys()]
-
-    def next_index(self) -> int:
-        """The index that an appended element gets."""
-        if self.top < 0 and self.items and not self.associative:
-            self.top = max(map(int, self.items))
-        return self.top + 1
-
-    def put(self, key: int | str, value: Parts) -> None:
-        """Give an element a value."""
-        self.items[key] = value
-        if isinstance(key, int) and (self.top >= 0 or len(self.items) == 1):
-            self.top = max(self.top, key)
-
-    def drop(self, key: int | str) -> None:
-        """Remove an element, if it is there."""
-        self.items.pop(key, None)
-        self.top = -1
-
-    def copy(self) -> Array:
-        """A copy that can be changed alone."""
-        return Array(dict(self.items), self.associative, self.top)
-
-
-@dataclass(slots=True)
-class Variable:
-    """A shell variable; `value` is None when declared without a value."""
-
-    value: Parts | Array | None = None
-    exported: bool = False
-    integer: bool = False
-    case: str = ""
-    reference: bool = False
-
-    def copy(self) -> Variable:
-        """A copy that can be changed alone."""
-        value = self.value.copy() if isinstance(self.value, Array) else self.value
-        return Variable(value, self.exported, self.integer, self.case, self.reference)
-
-
-Scope: TypeAlias = dict[str, Variable]
-
-
-class Stream:
-    """Text that commands read from."""
-
-    def __init__(self, parts: Parts) -> None:
-        self.parts = collapse(parts)
-
-    def line(self, delimiter: str = "\n") -> tuple[Parts, bool]:
-        """The next line and whether its end was there. A hole ends up whole in the line it stands in."""
-        out: list[Literal | Hole] = []
-        rest = list(self.parts)
-        while rest:
-            part = rest.pop(0)
-            if isinstance(part, Literal) and delimiter and (at := part.text.find(delimiter)) >= 0:
-                piece = Text((part,))
-                out.extend(piece.slice(0, at).parts)
-                self.parts = (*piece.slice(at + 1, len(part.text)).parts, *rest)
-                return tuple(out), True
-            out.append(part)
-        self.parts = EMPTY
-        return tuple(out), False
-
-    def rest(self) -> Parts:
-        """All that is left."""
-        out, self.parts = self.parts, EMPTY
-        return out
-
-
-class Exit(Exception):
-    """The shell ends with a status (None: not known)."""
-
-    def __init__(self, status: int | None) -> None:
-        super().__init__(status)
-        self.status = status
-
-
-class Return(Exit):
-    """A function or sourced file ends."""
-
-
-class LoopControl(Exception):
-    """`break` and `continue` through so many loops."""
-
-    def __init__(self, levels: int, again: bool) -> None:
-        super().__init__(levels)
-        self.levels = levels
-        self.again = again
-
-
-class DiscardLine(Exception):
-    """An expansion error: bash drops the rest of the line and goes on."""
-
-
-class OverBudget(Exception):
-    """The path took too many steps; what was recorded so far stands."""
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """Something the interpreter met that rules may want to speak of: kind, words, place."""
-
-    kind: str
-    text: str
-    span: Span
-
-
-MAX_STEPS = 30_000
-MAX_LOOP = 2_000
-MAX_SCRIPTS = 12
-MAX_FUNCTIONS = 50
-MAX_BUILT = 100_000
-MAX_ASKED = 8
-
-
-@dataclass
-class Run:
-    """One replayed path: the answers given to undecidable conditions, and what was recorded.
-
-    `choices` are the answers prescribed for this path; `alternatives` collects the answer lists of the paths not taken.
-    """
-
-    files: Files
-    choices: tuple[bool, ...] = ()
-    closed: bool = False
-    mount: str = ""
-    max_steps: int = MAX_STEPS
-    taken: list[bool] = field(default_factory=list)
-    alternatives: list[tuple[bool, ...]] = field(default_factory=list)
-    answers: dict[Hashable, bool] = field(default_factory=dict)
-    asked: dict[Hashable, int] = field(default_factory=dict)
-    conditions: list[Guard] = field(default_factory=list)
-    consulted: list[Guard] = field(default_factory=list)
-    events: list[Event] = field(default_factory=list)
-    tests: list[Command] = field(default_factory=list)
-    notes: list[Note] = field(default_factory=list)
-    written: dict[str, Parts] = field(default_factory=dict)
-    made: set[str] = field(default_factory=set)
-    environment: dict[str, Hole] = field(default_factory=dict)
-    programs: dict[int, Program] = field(default_factory=dict)
-    steps: int = 0
-    built: int = 0
-    active: list[Source] = field(default_factory=list)
-    fresh: int = 0
-    over_budget: bool = False
-
-    def step(self) -> None:
-        """Count one step; raises OverBudget past the limit."""
-        self.steps += 1
-        if self.steps > self.max_steps:
-            self.over_budget = True
-            raise OverBudget
-
-    def spend(self, parts: Iterable[Literal | Hole]) -> None:
-        """Count what was built: pieces, and their characters by the block; raises OverBudget past the limit."""
-        built = self.built
-        for part in parts:
-            built += 1 + (len(part.text) >> 6) if isinstance(part, Literal) else 1
-        self.built = built
-        if built > MAX_BUILT:
-            self.over_budget = True
-            raise OverBudget
-
-    def enter(self, source: Source) -> bool:
-        """Begin a nested text, to be ended by `leave`; False for one that starts itself again and again."""
-        if self.active.count(source) > 1:
-            return False
-        if len(self.active) >= MAX_SCRIPTS:
-            self.over_budget = True
-            raise OverBudget
-        self.active.append(source)
-        return True
-
-    def leave(self) -> None:
-        """End the nested text begun last."""
-        self.active.pop()
-
-    def unique(self) -> int:
-        """A number no other hole of the run has."""
-        self.fresh += 1
-        return self.fresh
 
 
 class ShellState:
@@ -424,7 +205,7 @@ class ShellState:
             if rest is None or (rest and not rest.startswith("/")):
                 return None
             base = str(first.key[1])
-            return inside(posixpath.normpath("/" + base + rest) if not _climbs_out(base, rest) else None)
+            return inside(posixpath.normpath("/" + base + rest) if not climbs_out(base, rest) else None)
         text = known(full)
         if text is None or not self.run.mount:
             return None
@@ -441,7 +222,10 @@ class ShellState:
         if not self.run.closed:
             return False
         located = self.locate(path)
-        return located is not None and not self.is_folder(located)
+        if located is None or self.is_folder(located):
+            return False
+        name = located.rpartition("/")[2]
+        return not any(_names(event, name) for event in self.run.events)  # `git clone` and kin may have made it
 
     # ---- implemented further up
 
@@ -458,66 +242,11 @@ class ShellState:
         raise NotImplementedError
 
 
-def _climbs_out(base: str, rest: str) -> bool:
-    """Whether `..` leads above the root of the checkout."""
-    depth = len([each for each in base.split("/") if each])
-    for each in rest.split("/"):
-        depth += {"..": -1, "": 0, ".": 0}.get(each, 1)
-        if depth < 0:
-            return True
-    return False
-
-
-def inside(path: str | None) -> str | None:
-    """A root-relative path without its leading slash."""
-    return None if path is None else path.strip("/")
-
-
-def normalise(path: Parts) -> Parts:
-    """A path without `//`, `.` and, where what they climb over is known, `..`."""
-    text = flat(path)
-    if "//" not in text and "/." not in text and not text.endswith("/"):
-        return path
-    spans: list[tuple[int, int]] = []
-    at = 0
-    for piece in text.split("/"):
-        end = at + len(piece)
-        if piece in ("", "."):
-            pass
-        elif piece == ".." and spans and text[spans[-1][0] : spans[-1][1]] != ".." and _plain_piece(text, spans[-1]):
-            spans.pop()
-        elif piece == ".." and not spans and text.startswith("/"):
-            pass
-        else:
-            spans.append((at, end))
-        at = end + 1
-    whole = Text(path)
-    out: list[Literal | Hole] = []
-    for number, (start, end) in enumerate(spans):
-        if number or text.startswith("/"):
-            out.append(Literal("/"))
-        out.extend(whole.slice(start, end).parts)
-    return merge(tuple(out)) or plain("/" if text.startswith("/") else ".")
-
-
-def _plain_piece(text: str, span: tuple[int, int]) -> bool:
-    return "\U0010ffff" not in text[span[0] : span[1]]
-
-
-def merge(parts: Parts) -> Parts:
-    """Adjoining literals without provenance joined."""
-    out: list[Literal | Hole] = []
-    for part in parts:
-        last = out[-1] if out else None
-        if (
-            isinstance(part, Literal)
-            and isinstance(last, Literal)
-            and part.span is None
-            and last.span is None
-            and part.hops == last.hops
-            and part.overridable == last.overridable
-        ):
-            out[-1] = Literal(last.text + part.text, None, last.hops, last.overridable)
-            continue
-        out.append(part)
-    return tuple(out)
+def _names(event: Event, name: str) -> bool:
+    """Whether a program was started with a name in one of its words."""
+    return (
+        isinstance(event, Command)
+        and not event.builtin
+        and not event.function
+        and any(name in (word.known or "") for word in event.words)
+    )

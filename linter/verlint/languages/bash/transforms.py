@@ -5,9 +5,17 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from verlint.languages.bash.patterns import Pattern, compile_pattern, is_pattern, translate
+from verlint.languages.bash.patterns import (
+    MAX_REPEATED,
+    Pattern,
+    compile_pattern,
+    is_pattern,
+    repeats,
+    stars,
+    translate,
+)
 from verlint.languages.bash.pieces import EMPTY, MARK, MAX_PIECES, Parts, collapse, cut, flat, has_hole, plain
-from verlint.languages.bash.state import DiscardLine
+from verlint.languages.bash.run import DiscardLine
 from verlint.languages.bash.syntax import Param
 from verlint.record import replace
 from verlint.value import Hole, Literal
@@ -15,6 +23,9 @@ from verlint.value import Hole, Literal
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from verlint.languages.bash.segments import Segments
+
+MAX_SEARCHED = 4_096
+"""So long a text is not searched for patterns with wildcards."""
 
 
 def transform(shell: Segments, value: Parts, param: Param) -> Parts:
@@ -107,6 +118,9 @@ def _replace(shell: Segments, value: Parts, param: Param, pattern: Pattern) -> P
         return value
     if has_hole(value) and is_pattern(pattern):
         return _unknown(shell, param, "replacement in an unknown")
+    longest = MAX_REPEATED if repeats(pattern) or stars(pattern) > 2 else MAX_SEARCHED
+    if len(text) > longest and is_pattern(pattern):
+        return _unknown(shell, param, "replacement in a long text")
     anchored = {"/#": r"\A(?:%s)", "/%": r"(?:%s)\Z"}.get(param.op, "%s")
     regex = re.compile(anchored % translate(pattern), re.S)
     found = [match.span() for match in regex.finditer(text) if match.end() > match.start()]
@@ -128,15 +142,20 @@ def _replace(shell: Segments, value: Parts, param: Param, pattern: Pattern) -> P
 
 
 def _trim(shell: Segments, value: Parts, param: Param, pattern: Pattern) -> Parts:
+    if has_hole(value):
+        return _trim_unknown(shell, value, param, pattern)
     text = flat(value)
     front = param.op[0] == "#"
     longest = len(param.op) == 2
-    if has_hole(value):
-        return _trim_unknown(shell, value, param, pattern)
-    regex = compile_pattern(pattern)
     size = len(text)
-    lengths = range(size, -1, -1) if longest else range(size + 1)
-    for length in lengths:
+    mark = _up_to(pattern, front)
+    if mark:
+        at = text.find(mark) if front != longest else text.rfind(mark)
+        return value if at < 0 else cut(value, at + len(mark), size) if front else cut(value, 0, at)
+    if size > (MAX_REPEATED if repeats(pattern) else MAX_SEARCHED):
+        return _unknown(shell, param, "trimmed long text")
+    regex = compile_pattern(pattern)
+    for length in range(size, -1, -1) if longest else range(size + 1):
         if front and regex.fullmatch(text, 0, length):
             return cut(value, length, size)
         if not front and regex.fullmatch(text, size - length):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from verlint.languages.bash.arithmetic import ArithmeticFault, UnknownNumber, evaluate
 from verlint.languages.bash.pieces import EMPTY, Parts, join, known, only_hole, plain
-from verlint.languages.bash.state import Array, DiscardLine, ShellState
+from verlint.languages.bash.run import DiscardLine
+from verlint.languages.bash.state import ShellState
+from verlint.languages.bash.storage import Array
 from verlint.languages.bash.syntax import Node
 from verlint.record import replace
 from verlint.value import Hole, Literal, Text

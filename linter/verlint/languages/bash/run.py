@@ -1,0 +1,153 @@
+"""One replayed path: the answers it was given, what it put on record, what it may cost, and how things end."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+
+from verlint.languages.bash.command import Assignment, Command, Guard
+from verlint.languages.bash.pieces import Parts
+from verlint.languages.bash.syntax import Program
+from verlint.record import dataclass, field
+from verlint.source import Source, Span
+from verlint.value import Hole, Literal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Protocol, TypeAlias
+else:
+    Protocol = object
+
+Event: TypeAlias = Command | Assignment
+
+
+class Files(Protocol):
+    """The checkout a launcher stands in. Paths are relative to its root, with "/", without "." and ".."."""
+
+    def exists(self, path: str) -> bool:
+        """Whether a file or folder is there."""
+
+    def is_dir(self, path: str) -> bool:
+        """Whether the path is a folder."""
+
+    def is_executable(self, path: str) -> bool:
+        """Whether the path may be executed."""
+
+    def listing(self, path: str) -> list[str]:
+        """Names of the entries of a folder, sorted."""
+
+    def source(self, path: str) -> Source | None:
+        """The text of a file, None when there is none."""
+
+
+class Exit(Exception):
+    """The shell ends with a status (None: not known)."""
+
+    def __init__(self, status: int | None) -> None:
+        super().__init__(status)
+        self.status = status
+
+
+class Return(Exit):
+    """A function or sourced file ends."""
+
+
+class LoopControl(Exception):
+    """`break` and `continue` through so many loops."""
+
+    def __init__(self, levels: int, again: bool) -> None:
+        super().__init__(levels)
+        self.levels = levels
+        self.again = again
+
+
+class DiscardLine(Exception):
+    """An expansion error: bash drops the rest of the line and goes on."""
+
+
+class OverBudget(Exception):
+    """The path took too many steps; what was recorded so far stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something the interpreter met that rules may want to speak of: kind, words, place."""
+
+    kind: str
+    text: str
+    span: Span
+
+
+MAX_STEPS = 30_000
+MAX_LOOP = 2_000
+MAX_SCRIPTS = 12
+MAX_FUNCTIONS = 50
+MAX_BUILT = 100_000
+MAX_ASKED = 8
+
+
+@dataclass
+class Run:
+    """One replayed path: the answers given to undecidable conditions, and what was recorded.
+
+    `choices` are the answers prescribed for this path; `alternatives` collects the answer lists of the paths not taken.
+    """
+
+    files: Files
+    choices: tuple[bool, ...] = ()
+    closed: bool = False
+    mount: str = ""
+    max_steps: int = MAX_STEPS
+    taken: list[bool] = field(default_factory=list)
+    alternatives: list[tuple[bool, ...]] = field(default_factory=list)
+    answers: dict[Hashable, bool] = field(default_factory=dict)
+    asked: dict[Hashable, int] = field(default_factory=dict)
+    conditions: list[Guard] = field(default_factory=list)
+    consulted: list[Guard] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+    tests: list[Command] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+    written: dict[str, Parts] = field(default_factory=dict)
+    made: set[str] = field(default_factory=set)
+    environment: dict[str, Hole] = field(default_factory=dict)
+    programs: dict[int, Program] = field(default_factory=dict)
+    steps: int = 0
+    built: int = 0
+    active: list[Source] = field(default_factory=list)
+    fresh: int = 0
+    over_budget: bool = False
+
+    def step(self) -> None:
+        """Count one step; raises OverBudget past the limit."""
+        self.steps += 1
+        if self.steps > self.max_steps:
+            self.over_budget = True
+            raise OverBudget
+
+    def spend(self, parts: Iterable[Literal | Hole]) -> None:
+        """Count what was built: pieces, and their characters by the block; raises OverBudget past the limit."""
+        built = self.built
+        for part in parts:
+            built += 1 + (len(part.text) >> 6) if isinstance(part, Literal) else 1
+        self.built = built
+        if built > MAX_BUILT:
+            self.over_budget = True
+            raise OverBudget
+
+    def enter(self, source: Source) -> bool:
+        """Begin a nested text, to be ended by `leave`; False for one that starts itself again and again."""
+        if self.active.count(source) > 1:
+            return False
+        if len(self.active) >= MAX_SCRIPTS:
+            self.over_budget = True
+            raise OverBudget
+        self.active.append(source)
+        return True
+
+    def leave(self) -> None:
+        """End the nested text begun last."""
+        self.active.pop()
+
+    def unique(self) -> int:
+        """A number no other hole of the run has."""
+        self.fresh += 1
+        return self.fresh

@@ -1,0 +1,95 @@
+"""What values are kept in: variables, arrays, streams."""
+
+from __future__ import annotations
+
+from verlint.languages.bash.pieces import EMPTY, Parts, collapse
+from verlint.record import dataclass, field
+from verlint.value import Hole, Literal, Text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+
+@dataclass(slots=True)
+class Array:
+    """An indexed or associative array; indexed ones have int keys."""
+
+    items: dict[int | str, Parts] = field(default_factory=dict)
+    associative: bool = False
+    top: int = -1
+
+    def ordered_keys(self) -> list[int | str]:
+        """Keys in bash's order (associative arrays: insertion order stands for an unknown one)."""
+        return list(self.items) if self.associative else sorted(self.items, key=int)
+
+    def values(self) -> list[Parts]:
+        """Elements in the order of their keys."""
+        return [self.items[key] for key in self.ordered_keys()]
+
+    def next_index(self) -> int:
+        """The index that an appended element gets."""
+        if self.top < 0 and self.items and not self.associative:
+            self.top = max(map(int, self.items))
+        return self.top + 1
+
+    def put(self, key: int | str, value: Parts) -> None:
+        """Give an element a value."""
+        self.items[key] = value
+        if isinstance(key, int) and (self.top >= 0 or len(self.items) == 1):
+            self.top = max(self.top, key)
+
+    def drop(self, key: int | str) -> None:
+        """Remove an element, if it is there."""
+        self.items.pop(key, None)
+        self.top = -1
+
+    def copy(self) -> Array:
+        """A copy that can be changed alone."""
+        return Array(dict(self.items), self.associative, self.top)
+
+
+@dataclass(slots=True)
+class Variable:
+    """A shell variable; `value` is None when declared without a value."""
+
+    value: Parts | Array | None = None
+    exported: bool = False
+    integer: bool = False
+    case: str = ""
+    reference: bool = False
+
+    def copy(self) -> Variable:
+        """A copy that can be changed alone."""
+        value = self.value.copy() if isinstance(self.value, Array) else self.value
+        return Variable(value, self.exported, self.integer, self.case, self.reference)
+
+
+Scope: TypeAlias = dict[str, Variable]
+
+
+class Stream:
+    """Text that commands read from."""
+
+    def __init__(self, parts: Parts) -> None:
+        self.parts = collapse(parts)
+
+    def line(self, delimiter: str = "\n") -> tuple[Parts, bool]:
+        """The next line and whether its end was there. A hole ends up whole in the line it stands in."""
+        out: list[Literal | Hole] = []
+        rest = list(self.parts)
+        while rest:
+            part = rest.pop(0)
+            if isinstance(part, Literal) and delimiter and (at := part.text.find(delimiter)) >= 0:
+                piece = Text((part,))
+                out.extend(piece.slice(0, at).parts)
+                self.parts = (*piece.slice(at + 1, len(part.text)).parts, *rest)
+                return tuple(out), True
+            out.append(part)
+        self.parts = EMPTY
+        return tuple(out), False
+
+    def rest(self) -> Parts:
+        """All that is left."""
+        out, self.parts = self.parts, EMPTY
+        return out
