@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from verlint.experiment.launch import Launch
-from verlint.experiment.project import Project, Variant
+from verlint.experiment.project import Project
+from verlint.experiment.variants import Variant
 from verlint.files.kinds import Kind
 from verlint.files.loading import Loaded
 from verlint.files.reader import Unreadable

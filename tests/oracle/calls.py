@@ -69,7 +69,7 @@ def _stages(folder: Path) -> Iterator[tuple[str, Job]]:
         if file.spec is None:
             continue
         for stage_name, stage in file.spec.stages.items():
-            place = launcher_place(file, name, file.spec, stage, tree)
+            place = launcher_place(name, file.spec, stage, tree)
             arguments = None if place is None else call_arguments(stage, place.source)
             if place is not None and arguments is not None:
                 words = tuple(_filled(word) for word in arguments)

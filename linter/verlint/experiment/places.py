@@ -7,7 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from weakref import WeakKeyDictionary
 
-from verlint.experiment.project import Project, Variant
+from verlint.experiment.project import Project
+from verlint.experiment.variants import Variant
 from verlint.languages.bash.command import Assignment
 from verlint.record import dataclass, field
 from verlint.source import Source, Span

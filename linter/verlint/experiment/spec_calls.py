@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 
-from verlint.experiment.spec import Spec, SpecFile, SpecStage
+from verlint.experiment.spec import Spec, SpecStage
 from verlint.files.tree import Tree
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.replay import Entry, explore
@@ -23,7 +23,7 @@ class LauncherPlace:
     name: str
 
 
-def launcher_place(file: SpecFile, path: str, spec: Spec, stage: SpecStage, tree: Tree) -> LauncherPlace | None:
+def launcher_place(path: str, spec: Spec, stage: SpecStage, tree: Tree) -> LauncherPlace | None:
     """The launcher of a stage on disk: relative to the stage's checkout, else to the folder of the spec, whose path
     below the root is `path`. None when it is not there or its name is not known."""
     name = stage.launcher.data

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 
 from verlint.experiment.branches import branch_change
 from verlint.experiment.launch import python_program
-from verlint.experiment.project import Project, Variant
+from verlint.experiment.project import Project
 from verlint.experiment.stage import called_file
+from verlint.experiment.variants import Variant
 from verlint.files.tree import Tree
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.state import Event

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from verlint.experiment.paths import absolute, in_tree
-from verlint.experiment.project import Project, Variant
+from verlint.experiment.project import Project
 from verlint.experiment.script import Script
 from verlint.experiment.stage import Called, called_file
+from verlint.experiment.variants import Variant
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.parser import parse
 from verlint.languages.bash.syntax import Program

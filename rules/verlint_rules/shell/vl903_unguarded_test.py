@@ -21,8 +21,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from verlint.experiment.project import Variant
 from verlint.experiment.script import Script
+from verlint.experiment.variants import Variant
 from verlint.finding import Edit, Finding, Safety
 from verlint.languages.bash.command import Command
 from verlint.lazy import pattern

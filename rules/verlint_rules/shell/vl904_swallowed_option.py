@@ -17,9 +17,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from verlint.experiment.places import variants_in
-from verlint.experiment.project import Variant
 from verlint.experiment.script import Script
 from verlint.experiment.stage import Called
+from verlint.experiment.variants import Variant
 from verlint.finding import Edit, Finding, Safety
 from verlint.record import dataclass
 from verlint.rule import ERROR, Context, rule

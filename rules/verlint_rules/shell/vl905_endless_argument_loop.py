@@ -19,8 +19,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from verlint.experiment.places import variants_in
-from verlint.experiment.project import Variant
 from verlint.experiment.script import Script
+from verlint.experiment.variants import Variant
 from verlint.finding import Edit, Finding, Safety
 from verlint.languages.bash.syntax import Param
 from verlint.languages.bash.walk import walk

@@ -19,9 +19,10 @@ from collections.abc import Iterator, Sequence
 
 from verlint.experiment.launch import python_program
 from verlint.experiment.places import variants_in
-from verlint.experiment.project import Project, Variant
+from verlint.experiment.project import Project
 from verlint.experiment.script import Script
 from verlint.experiment.stage import called_file
+from verlint.experiment.variants import Variant
 from verlint.finding import Edit, Finding, Safety
 from verlint.languages.bash.syntax import DoubleQuoted, Node, Param, Simple, Word
 from verlint.languages.bash.walk import walk

@@ -22,8 +22,9 @@ from weakref import WeakKeyDictionary
 
 from verlint.experiment.launch import Launch
 from verlint.experiment.places import variants_in
-from verlint.experiment.project import Project, Variant
+from verlint.experiment.project import Project
 from verlint.experiment.script import Script
+from verlint.experiment.variants import Variant
 from verlint.finding import Finding
 from verlint.languages.bash.state import Note
 from verlint.languages.bash.syntax import CommandSub

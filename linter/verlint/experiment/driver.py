@@ -1,0 +1,128 @@
+"""The stages of a script: what it calls and launches, in order, and the branch each starts on."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Mapping, Sequence
+
+from verlint.experiment.branches import branch_change
+from verlint.experiment.launches import LaunchOf
+from verlint.experiment.script import Script
+from verlint.experiment.stage import Called, Stage, called_file, identify, options_of, settled
+from verlint.families import FAMILIES
+from verlint.languages.bash.command import Command
+from verlint.languages.bash.replay import Resolution
+from verlint.languages.bash.state import Event
+from verlint.record import replace
+from verlint.source import Source, Span
+from verlint.value import Text
+
+
+def stages_of(script: Script, launch_of: LaunchOf, folder: str) -> list[Stage]:
+    """The stages a script runs on its expected path: calls of scripts and tools, and launches of its own.
+
+    `folder` is where the script is started, with the name of the folder the project stands in: it speaks for a family.
+    """
+    own = {id(text) for text in script.texts}
+    events = _expected_events(script.resolution, own)
+    found: list[Stage] = []
+    started: list[Mapping[str, tuple[Text, Span]]] = []
+    branches: dict[str, tuple[Text, Span]] = {}
+    for at, event in enumerate(events):
+        if not isinstance(event, Command):
+            continue
+        change = branch_change(event)
+        if change is not None:
+            branches[change.folder] = (change.branch, event.span)
+        if id(_own_source(event.span.source, own)) not in own:
+            continue
+        stage = _stage(event, events[at + 1 :], own, len(found), launch_of, folder)
+        if stage is not None:
+            found.append(stage)
+            started.append(_at_start(stage, branches))
+    return [_on_branch(stage, each) for stage, each in zip(settled(found), started, strict=True)]
+
+
+def _stage(
+    command: Command, following: Sequence[Event], own: set[int], order: int, launch_of: LaunchOf, folder: str
+) -> Stage | None:
+    called = called_file(command)
+    launch = launch_of(command)
+    if called is None and launch is None:
+        return None
+    inner = _inner(following, own)
+    launches = [found for each in inner if isinstance(each, Command) and (found := launch_of(each)) is not None]
+    if launch is not None:
+        launches.insert(0, launch)
+    path = _shown_path(called)
+    family, kind = identify(path, launches, folder)
+    options = options_of(called.arguments) if called is not None else {}
+    name = path or (launch.program.entry if launch is not None else "")
+    return Stage(
+        id=name,
+        span=command.span,
+        order=order,
+        launcher=path,
+        family=family,
+        kind=kind,
+        options=options,
+        command=command,
+        events=(command, *inner),
+        launches=launches,
+    )
+
+
+def _own_source(source: Source, own: set[int]) -> Source:
+    """The text of the script that an embedded source (`eval`, `bash -c`) was made in."""
+    while id(source) not in own and source.parent is not None:
+        source = source.parent
+    return source
+
+
+def _expected_events(resolution: Resolution, own: set[int]) -> Sequence[Event]:
+    """What a script does on its expected path; where that ends in a failure, on the path that gets furthest without."""
+    paths = resolution.paths
+    if not paths or not paths[0].status:
+        return paths[0].events if paths else ()
+    passing = [path for path in paths if not path.status]
+    far = max(passing, key=lambda path: sum(id(each.span.source) in own for each in path.commands), default=paths[0])
+    return far.events
+
+
+def _at_start(stage: Stage, branches: Mapping[str, tuple[Text, Span]]) -> Mapping[str, tuple[Text, Span]]:
+    """The branches when the stage's first launch starts: the launcher may choose one itself."""
+    if not stage.launches:
+        return dict(branches)
+    out = dict(branches)
+    for event in stage.events:
+        if event is stage.launches[0].command:
+            break
+        change = branch_change(event) if isinstance(event, Command) else None
+        if change is not None:
+            out[change.folder] = (change.branch, event.span)
+    return out
+
+
+def _inner(following: Sequence[Event], own: set[int]) -> tuple[Event, ...]:
+    """The events up to the next one of the script itself."""
+    out: list[Event] = []
+    for event in following:
+        if id(_own_source(event.span.source, own)) in own:
+            break
+        out.append(event)
+    return tuple(out)
+
+
+def _shown_path(called: Called | None) -> str:
+    if called is None:
+        return ""
+    text = called.path.shown
+    return posixpath.normpath(text) if text and not called.path.holes else text
+
+
+def _on_branch(stage: Stage, branches: Mapping[str, tuple[Text, Span]]) -> Stage:
+    family = FAMILIES.get(stage.family)
+    found = branches.get(family.checkout) if family is not None and family.checkout else None
+    if found is None:
+        return stage
+    return replace(stage, branch=found[0], branch_span=found[1])

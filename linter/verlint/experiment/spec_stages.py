@@ -1,0 +1,119 @@
+"""The stages of a spec: their launches, be they written as overrides or started by the launcher that a stage names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from verlint.experiment.launch import Launch, Program
+from verlint.experiment.launches import Launches
+from verlint.experiment.spec import Spec, SpecFile, SpecStage
+from verlint.experiment.spec_calls import call_arguments, commands_of, launcher_place
+from verlint.experiment.stage import Stage
+from verlint.files.tree import Tree
+from verlint.languages.bash.command import Command, Surroundings
+from verlint.languages.bash.syntax import Program as Syntax
+from verlint.languages.hydra.override import Form, Override
+from verlint.record import dataclass, replace
+from verlint.value import Literal, Text, Value
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What a spec says of a stage, "" for what it does not say: family, kind, on-policy intent and VeRL base."""
+
+    family: str
+    kind: str
+    intent: str
+    base: str
+
+
+class SpecStages:
+    """Makes the stages of specs; `programs` are the syntax trees known so far, by the identity of their source."""
+
+    def __init__(self, launches: Launches, tree: Tree, programs: dict[int, Syntax]) -> None:
+        self.launches = launches
+        self.tree = tree
+        self.programs = programs
+
+    def stages_of(self, file: SpecFile, path: str | None) -> Sequence[Stage]:
+        """The stages in the order written; none when the spec could not be read. `path` is that of the spec below the
+        root, None for one outside of it."""
+        spec = file.spec
+        if spec is None:
+            return []
+        return [self._stage(spec, stage, order, path) for order, stage in enumerate(spec.stages.values())]
+
+    def _stage(self, spec: Spec, stage: SpecStage, order: int, path: str | None) -> Stage:
+        branch = stage.branch if stage.branch.given else None
+        said = _said_of(spec, stage)
+        return Stage(
+            id=stage.id,
+            span=stage.id_span,
+            order=order,
+            launcher=_said(stage.launcher),
+            family=said.family,
+            kind=said.kind,
+            launches=[self._own_launch(stage, said)] if stage.entry.given else self._called(spec, stage, said, path),
+            branch=branch,
+            branch_span=None if branch is None else branch.span,
+            spec=stage,
+        )
+
+    def _called(self, spec: Spec, stage: SpecStage, said: _Said, path: str | None) -> list[Launch]:
+        """What the launcher of a stage starts when it is called as the stage says."""
+        place = None if path is None else launcher_place(path, spec, stage, self.tree)
+        arguments = None if place is None else call_arguments(stage, place.source)
+        if place is None or arguments is None:
+            return []
+        commands = commands_of(place, arguments, self.tree, self.programs)
+        launches = [launch for command in commands if (launch := self.launches.launch(command)) is not None]
+        return [self._as_said(launch, said) for launch in launches]
+
+    def _as_said(self, launch: Launch, said: _Said) -> Launch:
+        """A launch with the family, intent and VeRL base that the spec gives it."""
+        family = said.family or launch.family
+        source = launch.command.span.in_file().source
+        directive = self.launches.said(source, launch.command).get("verl", "")
+        return replace(
+            launch,
+            family=family,
+            stage=said.kind or launch.stage,
+            intent=said.intent or launch.intent,
+            verl=self.launches.verl(launch, family, source, directive=directive, base=said.base),
+        )
+
+    def _own_launch(self, stage: SpecStage, said: _Said) -> Launch:
+        """The launch that a stage with `entry` and `overrides` stands for."""
+        overrides = tuple(_override(stage, key, value) for key, value in stage.overrides.items())
+        entry = Text((Literal(str(stage.entry), stage.entry.span),), stage.entry.span or stage.id_span)
+        command = Command((entry, *(override.word for override in overrides)), stage.span, Surroundings(Text(), {}))
+        found = Launch(
+            command=command,
+            program=Program(entry, True, command.argv[1:]),
+            overrides=overrides,
+            options=(),
+            family=said.family,
+            stage=said.kind,
+            intent=said.intent or ("exact" if said.family == "opo" else ""),
+        )
+        source = stage.span.in_file().source
+        return replace(found, verl=self.launches.verl(found, said.family, source, base=said.base))
+
+
+def _said_of(spec: Spec, stage: SpecStage) -> _Said:
+    checkout = spec.checkouts.get(str(stage.checkout))
+    base = _said(checkout.base) if checkout is not None else ""
+    return _Said(_said(spec.family), _said(stage.kind), _said(spec.intent(stage)), base)
+
+
+def _said(value: Value) -> str:
+    """What is written for a field, "" when it is absent or not known."""
+    return str(value) if value.given and value.decided else ""
+
+
+def _override(stage: SpecStage, key: str, value: Value) -> Override:
+    given = replace(value, key=key)
+    key_span = stage.places.get(f"overrides.{key}")
+    text = value.text or Text((Literal(str(value), value.span),), value.span)
+    word = Text((Literal(key + "=", key_span), *text.parts), value.span)
+    return Override(word, Form.SET, key, key_span, "", given, text)

@@ -1,0 +1,58 @@
+"""Commands as the ways of starting them give them: which script they were reached from, on which of its paths."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from verlint.experiment.script import Script
+from verlint.languages.bash.command import Command
+from verlint.languages.bash.replay import Path
+from verlint.record import dataclass
+
+Place = tuple[str, int, int]
+"""Path of a file and two offsets in it: where a command is written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A command as one way of starting it gives it: the script it was reached from, and on how many of its paths."""
+
+    command: Command
+    entry: Script
+    paths: frozenset[int]
+
+    @property
+    def in_document(self) -> bool:
+        """Whether the command itself is written in a document, not in a script that one calls."""
+        return self.entry.document and self.command.span.in_file().source is self.entry.source
+
+    @property
+    def called(self) -> bool:
+        """Whether the arguments are those of a real call, not those of anybody."""
+        return bool(self.command.around.stack) or self.entry.document
+
+
+def variants_of(script: Script, of: Callable[[Path], Iterable[Command]] = lambda path: path.commands) -> list[Variant]:
+    """The distinct commands of a script, in order; `of` says which commands of a path are meant."""
+    found: dict[object, tuple[Command, set[int]]] = {}
+    for number, path in enumerate(script.resolution.paths):
+        for command in of(path):
+            key = (
+                command.span.order(),
+                tuple(word.identity() for word in command.argv),
+                tuple(call.span.order() for call in command.around.stack),
+                command.around.xtrace,
+            )
+            if key in found:
+                found[key][1].add(number)
+            else:
+                found[key] = (command, {number})
+    return [Variant(command, script, frozenset(paths)) for command, paths in found.values()]
+
+
+def by_place(variants: Iterable[Variant]) -> Mapping[Place, list[Variant]]:
+    """Variants by the place of the command. Where real calls reach it, the launcher's own open run is left out."""
+    found: dict[Place, list[Variant]] = {}
+    for variant in variants:
+        found.setdefault(variant.command.span.order(), []).append(variant)
+    return {place: [v for v in each if v.called] or each for place, each in sorted(found.items())}
