@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Mapping, Sequence
+from functools import partial
 
+from verlint.languages.bash.checkpoint import Checkpoint
 from verlint.languages.bash.command import Assignment, Command, Guard
 from verlint.languages.bash.parser import parse
 from verlint.languages.bash.pieces import Parts, plain
@@ -100,39 +102,52 @@ def explore(
 
     Several texts run one after the other in one shell, as somebody who follows a README types them: an `exit` ends
     only its own text. `programs` are trees already parsed, by the identity of their source; new ones are added."""
-    source = texts[0]
     parsed = {} if programs is None else programs
     for text in texts:
         if id(text) not in parsed:
             parsed[id(text)] = parse(text.text)
-    waiting: list[tuple[bool, ...]] = [()]
+    waiting: list[tuple[tuple[bool, ...], Checkpoint | None]] = [((), None)]
     seen: set[tuple[bool, ...]] = {()}
     paths: list[Path] = []
     steps = 0
     while waiting and len(paths) < max_paths and steps < MAX_TOTAL_STEPS:
-        run = Run(files, waiting.pop(0), closed=entry.closed, mount=entry.mount, programs=parsed)
-        shell = _shell(source, entry, run)
-        try:
-            for text in texts:
-                shell.source = text
-                shell.main(parsed[id(text)])
-        except (OverBudget, RecursionError):
-            run.over_budget = True
-        paths.append(
-            Path(
-                tuple(run.conditions),
-                tuple(run.events),
-                tuple(run.notes),
-                shell.status,
-                run.over_budget,
-                tuple(run.tests),
-            )
-        )
+        choices, begin = waiting.pop(0)
+        run = Run(files, choices, closed=entry.closed, mount=entry.mount, programs=parsed)
+        shell = _shell(texts[0], entry, run) if begin is None else begin.shell(run)
+        checkpoints = _walk(shell, texts, begin)
+        paths.append(_path(run, shell.status))
         steps += run.steps
         for alternative in run.alternatives:
             if alternative not in seen:
                 seen.add(alternative)
-                waiting.append(alternative)
+                known = [each for each in checkpoints if each.answered < len(alternative)]
+                waiting.append((alternative, known[-1] if known else begin))
         if run.over_budget and len(paths) >= 4:
             break
-    return Resolution(source, tuple(paths), bool(waiting))
+    return Resolution(texts[0], tuple(paths), bool(waiting))
+
+
+def _walk(shell: Shell, texts: Sequence[Source], begin: Checkpoint | None) -> list[Checkpoint]:
+    """Run the texts, from a checkpoint on where one is given. Gives the checkpoints from which other paths can go
+    on."""
+    checkpoints: list[Checkpoint] = []
+    first = 0 if begin is None else begin.text
+    try:
+        for number in range(first, len(texts)):
+            shell.source = texts[number]
+            shell.main(
+                shell.run.programs[id(texts[number])],
+                begin.line if begin is not None and number == first else 0,
+                partial(_keep, checkpoints, shell, number),
+            )
+    except (OverBudget, RecursionError):
+        shell.run.over_budget = True
+    return checkpoints
+
+
+def _keep(checkpoints: list[Checkpoint], shell: Shell, text: int, line: int) -> None:
+    checkpoints.append(Checkpoint(shell, text, line))
+
+
+def _path(run: Run, status: int | None) -> Path:
+    return Path(tuple(run.conditions), tuple(run.events), tuple(run.notes), status, run.over_budget, tuple(run.tests))

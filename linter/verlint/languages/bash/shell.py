@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from verlint.languages.bash.compound import CompoundCommands
 from verlint.languages.bash.loops import one_line
 from verlint.languages.bash.pieces import EMPTY, Parts, join
@@ -22,10 +24,14 @@ class Shell(CompoundCommands):
 
     # ---- programs
 
-    def main(self, program: Program) -> None:
-        """Run a whole text, line by line as bash does; sets `status`."""
+    def main(self, program: Program, first: int = 0, before: Callable[[int], None] | None = None) -> None:
+        """Run a whole text, line by line as bash does; sets `status`. It begins with line `first`; `before` is told
+        the number of each line that may decide something, before it runs."""
         try:
-            for group in program.groups:
+            for number in range(first, len(program.groups)):
+                group = program.groups[number]
+                if before is not None and _may_decide(group):
+                    before(number)
                 try:
                     self.sequence(group)
                 except DiscardLine:
@@ -157,6 +163,17 @@ class Shell(CompoundCommands):
                 setattr(self, name, value)
             self.changed()
         return printed
+
+
+def _may_decide(line: Sequence) -> bool:
+    """Whether a line has more than plain commands and assignments in a row."""
+    for item, background in line.items:
+        if background or len(item.items) > 1:
+            return True
+        pipeline = item.items[0][1]
+        if len(pipeline.commands) > 1 or not isinstance(pipeline.commands[0], Simple):
+            return True
+    return False
 
 
 def _ends_on_failure(pipeline: Pipeline) -> bool:
