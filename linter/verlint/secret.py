@@ -81,6 +81,8 @@ _AFTER_NAME = (
     r"|:-|\\?[\"'][ \t]*,[ \t]*|[ \t]+|[ \t]*\\\n[ \t]*)"  # ${NAME:-, ("NAME", , --name value
     r"(?:\\?(?P<quote>[\"'])(?P<quoted>[^\"'\n\\]*)|(?P<bare><[^<>\n]*>|\[[\w -]*\]|[^\s\"'`;&|<>(){},\\]+))"
 )
+_SIGN = rf"{_NAME_WORD}|wandb|://|earer|PRIVATE KEY|{'|'.join(sorted(_HEADS))}"
+"""What stands in every text with a secret."""
 _WANDB_LOGIN = r"wandb(?:[ \t]+login\b|\.login\()(?P<rest>(?:\\\r?\n|[^\n;&|]){0,400})"
 _WANDB_KEY = r"(?<![A-Za-z0-9])(?:local-)?[0-9a-fA-F]{40}(?![A-Za-z0-9])"
 _IN_URL = r"://[^\s/:@\"']{1,80}:(?P<value>[^\s/@\"']{3,200})@"
@@ -122,6 +124,8 @@ def find_secrets(text: str) -> list[Secret]:
 
     References (`$HF_TOKEN`, `${KEY:-}`, `$(cat key)`) are neither.
     """
+    if re.compile(_SIGN).search(text) is None:
+        return []
     encoded = [match.span() for match in re.compile(_ENCODED).finditer(text)]
     found = [
         secret
@@ -142,6 +146,16 @@ def find_secrets(text: str) -> list[Secret]:
 def secret_values(text: str) -> frozenset[str]:
     """The values of the secrets of a text, for `mask(…, extra=…)`."""
     return frozenset(text[each.start : each.end] for each in find_secrets(text) if not each.placeholder)
+
+
+def names_secret(text: str) -> bool:
+    """Whether some name in a text is that of a credential."""
+    rest = re.compile(r"\w*")
+    for word in re.compile(_NAME_WORD).finditer(text):
+        end = rest.match(text, word.end()).end()  # type: ignore[union-attr]
+        if is_secret_name(text[_name_start(text, word.start()) : end]):
+            return True
+    return False
 
 
 @lru_cache(maxsize=4096)
@@ -232,9 +246,7 @@ def _named(text: str) -> Iterator[Secret]:
         after = re.compile(_AFTER_NAME).match(text, word.end())
         if after is None:
             continue
-        start = word.start()
-        while start > 0 and word.start() - start < _LONGEST_NAME and text[start - 1] in _NAME_CHARACTERS:
-            start -= 1
+        start = _name_start(text, word.start())
         name = text[start : after.start("delimiter")]
         if not is_secret_name(name) or not _gives(text, start, name, after["delimiter"]):
             continue
@@ -252,6 +264,14 @@ def _named(text: str) -> Iterator[Secret]:
         placeholder = is_placeholder(value)
         if placeholder or _looks_secret(name, value):
             yield Secret(after.start(group), after.end(group), _owner(name), placeholder)
+
+
+def _name_start(text: str, at: int) -> int:
+    """Where the name begins that has the character at `at`."""
+    start = at
+    while start > 0 and at - start < _LONGEST_NAME and text[start - 1] in _NAME_CHARACTERS:
+        start -= 1
+    return start
 
 
 def _gives(text: str, start: int, name: str, delimiter: str) -> bool:

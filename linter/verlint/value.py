@@ -164,6 +164,8 @@ class Text:
                 else:
                     out.append(_cut(part, low, high))
             at += length
+            if at >= end:
+                break
         return Text(tuple(out), self.span, self.elastic)
 
     def with_hop(self, hop: Hop) -> Text:
@@ -218,7 +220,7 @@ def _ends_differ(left: str, right: str) -> bool:
 def _without_repeats(hops: Iterable[Hop]) -> Iterator[Hop]:
     last: Hop | None = None
     for hop in hops:
-        if hop != last:
+        if hop is not last and hop != last:
             yield hop
         last = hop
 

@@ -28,7 +28,7 @@ from verlint.languages.bash.syntax import (
 )
 from verlint.languages.bash.walk import children, literal_word, walk
 from verlint.record import dataclass
-from verlint.secret import is_secret_name
+from verlint.secret import is_secret_name, names_secret
 from verlint_rules.credentials.exposure import written_secret
 
 _SILENT = frozenset(["len", "names", "+", ":+", ":"])
@@ -55,6 +55,8 @@ class _Tracing:
 
 def printed(text: str, program: Program) -> Iterator[Printed]:
     """All places, in the order of the text."""
+    if not names_secret(text):
+        return
     state = _Tracing(text)
     for group in program.groups:
         yield from _visit(group, state)

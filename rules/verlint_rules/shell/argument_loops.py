@@ -90,7 +90,7 @@ def argument_loops(text: Source, program: Program) -> list[ArgumentLoop]:
 
 
 def _find_loops(text: Source, program: Program) -> list[ArgumentLoop]:
-    nodes = [node for group in program.groups for node in walk(group)]
+    nodes = program.nodes
     found: list[ArgumentLoop] = []
     for node in nodes:
         looked_at = option_case(node) if isinstance(node, While) else None

@@ -17,6 +17,7 @@ from verlint.languages.bash.syntax import (
     Condition,
     For,
     ForArith,
+    Lit,
     Node,
     Param,
     Program,
@@ -188,7 +189,8 @@ def _visit(
     else:
         _compound(node, text, names)
     for child in children(node):
-        _visit(child, text, names, word, command, assign)
+        if not isinstance(child, Lit):
+            _visit(child, text, names, word, command, assign)
 
 
 def _compound(node: Node, text: Source, names: Names) -> None:

@@ -33,7 +33,7 @@ from verlint.experiment.stage import called_file
 from verlint.experiment.variants import Variant
 from verlint.finding import Edit, Finding, Safety
 from verlint.languages.bash.syntax import Node, Param, Simple, Word
-from verlint.languages.bash.walk import literal_word, walk
+from verlint.languages.bash.walk import literal_word
 from verlint.lazy import pattern
 from verlint.record import dataclass
 from verlint.rule import ERROR, WARNING, Context, rule
@@ -264,7 +264,7 @@ def _missing_heads(script: Script, ctx: Context) -> Iterator[tuple[str, Finding]
     for text, program in script.syntax:
         if script.document and is_illustration(text.text):
             continue
-        for command in (node for group in program.groups for node in walk(group) if isinstance(node, Simple)):
+        for command in program.simple:
             param = _head(command)
             if param is None or param.name in names.assigned or param.name in names.guarded:
                 continue

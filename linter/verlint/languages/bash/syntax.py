@@ -3,6 +3,8 @@ parsed."""
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from verlint.record import dataclass, field
 
 TYPE_CHECKING = False
@@ -317,10 +319,22 @@ class SyntaxProblem:
     opened: int | None = None
 
 
-@dataclass(slots=True)
+@dataclass
 class Program:
     """A whole text: the complete commands as bash reads them (one per line or group of lines), and what it rejects
     after them."""
 
     groups: list[Sequence]
     problem: SyntaxProblem | None = None
+
+    @cached_property
+    def nodes(self) -> tuple[Node, ...]:
+        """All nodes, outer ones first, in the order of the text."""
+        from verlint.languages.bash.walk import walk
+
+        return tuple(node for group in self.groups for node in walk(group))
+
+    @cached_property
+    def simple(self) -> tuple[Simple, ...]:
+        """All simple commands, in the order of the text."""
+        return tuple(node for node in self.nodes if isinstance(node, Simple))

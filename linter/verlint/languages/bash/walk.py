@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-from verlint.languages.bash.syntax import ArrayItem, CaseArm, Lit, Node, Word
+from verlint.languages.bash.syntax import ArrayItem, CaseArm, Lit, Node, Param, Word
 from verlint.record import names
+
+_LEAVES = frozenset([Lit, Word, Param])
+"""The most frequent nodes of lists, to be told without a look at their bases."""
 
 
 def children(node: Node | ArrayItem | CaseArm) -> list[Node]:
@@ -44,10 +47,14 @@ def _fields(kind: type) -> tuple[str, ...]:
 
 
 def _gather(value: object, found: list[Node]) -> None:
-    if isinstance(value, Node):
+    kind = value.__class__
+    if kind is list or kind is tuple:
+        for each in value:  # type: ignore[attr-defined]
+            if each.__class__ in _LEAVES:
+                found.append(each)  # type: ignore[arg-type]
+            else:
+                _gather(each, found)
+    elif isinstance(value, Node):
         found.append(value)
-    elif isinstance(value, (list, tuple)):
-        for each in value:
-            _gather(each, found)
     elif isinstance(value, (ArrayItem, CaseArm)):
         found += children(value)
