@@ -21,6 +21,7 @@ _KNOWN: WeakKeyDictionary[Project, Mapping[int, _Written]] = WeakKeyDictionary()
 class _Written:
     variants: list[Variant] = field(default_factory=list)
     assignments: list[Assignment] = field(default_factory=list)
+    by_name: dict[str, list[Assignment]] = field(default_factory=dict)
 
 
 def variants_in(project: Project, source: Source) -> Sequence[Variant]:
@@ -33,19 +34,25 @@ def assignments_in(project: Project, source: Source) -> Sequence[Assignment]:
     return _of(project, source).assignments
 
 
+def assignments_by_name(project: Project, source: Source) -> Mapping[str, Sequence[Assignment]]:
+    """The same, by the name that gets a value."""
+    return _of(project, source).by_name
+
+
 def within(inner: Span, outer: Span) -> bool:
     """Whether a range lies in another one of the same file."""
     inner, outer = inner.in_file(), outer.in_file()
     return inner.source is outer.source and outer.start <= inner.start and inner.end <= outer.end
 
 
-def replaceable(assignment: Assignment, assignments: Sequence[Assignment]) -> bool:
-    """Whether the caller has a say in the variable: it is set only when unset, or an option or argument may set it."""
+def replaceable(assignment: Assignment, assignments: Mapping[str, Sequence[Assignment]]) -> bool:
+    """Whether the caller has a say in the variable: it is set only when unset, or an option or argument may set it.
+    `assignments` are those of its file, by name."""
     guards = [guard.text for guard in assignment.around.guards if assignment.name in guard.text]
     if any(re.search(rf"\b{re.escape(assignment.name)}\b", text) for text in guards):
         return True
-    for other in assignments:
-        if other.name == assignment.name and other.value is not None and other.value.parts:
+    for other in assignments.get(assignment.name, ()):
+        if other.value is not None and other.value.parts:
             first = other.value.parts[0]
             if isinstance(first, Hole) or first.overridable:
                 return True
@@ -75,4 +82,6 @@ def _collect(project: Project) -> dict[int, _Written]:
                     out.setdefault(id(each.span.in_file().source), _Written()).assignments.append(each)
     for written in out.values():
         written.assignments.sort(key=lambda each: each.span.order())
+        for each in written.assignments:
+            written.by_name.setdefault(each.name, []).append(each)
     return out

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from verlint.experiment.places import assignments_in, replaceable, variants_in
+from verlint.experiment.places import assignments_by_name, assignments_in, replaceable, variants_in
 from verlint.files.kinds import Kind
 from verlint.files.loading import Loaded
 from verlint.finding import Edit, Finding, Safety
@@ -126,7 +126,7 @@ def _demand(name: str, traced: bool) -> str:
 
 
 def _in_launcher(file: Loaded, ctx: Context) -> Iterator[Overwritten]:
-    assignments = assignments_in(ctx.project, file.source)
+    by_name = assignments_by_name(ctx.project, file.source)
     statements = {
         variant.command.argv[1].span.in_file(): variant.command.span
         for variant in variants_in(ctx.project, file.source)
@@ -136,9 +136,9 @@ def _in_launcher(file: Loaded, ctx: Context) -> Iterator[Overwritten]:
     }
     seen: set[tuple[str, int, int]] = set()
     found: list[Overwritten] = []
-    for each in assignments:
+    for each in assignments_in(ctx.project, file.source):
         common = "_" in each.name or each.exported  # a plain TOKEN is nobody's environment variable
-        if common and _overwrites(each.name, each.value) and not replaceable(each, assignments):
+        if common and _overwrites(each.name, each.value) and not replaceable(each, by_name):
             whole = _statement(each, statements.get(each.span.in_file()))
             found.append(Overwritten(each.name, _known(each.value), each.span, whole, each.around.xtrace))
     for variant in variants_in(ctx.project, file.source):

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from weakref import WeakKeyDictionary
 
 from verlint.experiment.launch import LAUNCHERS
-from verlint.experiment.places import assignments_in, replaceable, within
+from verlint.experiment.places import assignments_by_name, assignments_in, replaceable, within
 from verlint.experiment.project import Project
 from verlint.experiment.stage import called_file
 from verlint.languages.bash.command import Assignment, Command
@@ -309,9 +309,9 @@ class Uses:
                 self._add(use)
             self._add_programs(variant.command)
         for source in sources.values():
-            assignments = assignments_in(project, source)
-            for assignment in assignments:
-                if assignment.name in LOCATIONS and not replaceable(assignment, assignments):
+            by_name = assignments_by_name(project, source)
+            for assignment in assignments_in(project, source):
+                if assignment.name in LOCATIONS and not replaceable(assignment, by_name):
                     for use in location_uses(assignment):
                         self._add(use)
 
@@ -348,9 +348,9 @@ def uses_of(project: Project) -> Uses:
 
 def free_uses(project: Project, source: Source) -> list[Use]:
     """The uses of paths written in a file that neither belong to a fixed root nor to a variable the caller can set."""
-    assignments = assignments_in(project, source)
+    by_name = assignments_by_name(project, source)
     taken = [root.assignment.value_span for root in fixed_roots(project, source)]
-    taken += [each.value_span for each in assignments if replaceable(each, assignments)]
+    taken += [each.value_span for each in assignments_in(project, source) if replaceable(each, by_name)]
     found = uses_of(project).written_in(source)
     return [
         use for use in found if use.path.span is not None and not any(within(use.path.span, span) for span in taken)
@@ -360,10 +360,10 @@ def free_uses(project: Project, source: Source) -> list[Use]:
 def fixed_roots(project: Project, source: Source) -> list[FixedRoot]:
     """The assignments of a file that fix a root which the caller cannot choose; one a place."""
     found: dict[int, FixedRoot] = {}
-    assignments = assignments_in(project, source)
-    for assignment in assignments:
+    by_name = assignments_by_name(project, source)
+    for assignment in assignments_in(project, source):
         path = _whole_path(assignment)
-        if path is None or path.span is None or assignment.name in LOCATIONS or replaceable(assignment, assignments):
+        if path is None or path.span is None or assignment.name in LOCATIONS or replaceable(assignment, by_name):
             continue
         used = _first_use(uses_of(project), assignment, path.span)
         if used:

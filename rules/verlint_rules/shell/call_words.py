@@ -37,16 +37,19 @@ class Written:
 
 def written_words(command: Command) -> list[Written]:
     """All words of a command, in order."""
-    rest = list(command.argv)
+    argv = command.argv
     out: list[Written] = []
+    end = 0
     for span in command.raw:
-        became: list[Text] = []
-        while (
-            rest and (at := rest[0].span) is not None and at.source is span.source and span.start <= at.start < span.end
-        ):
-            became.append(rest.pop(0))
-        out.append(Written(span, tuple(became)))
-    return out if not rest else []
+        first = end
+        while end < len(argv) and _is_within(argv[end].span, span):
+            end += 1
+        out.append(Written(span, argv[first:end]))
+    return out if end == len(argv) else []
+
+
+def _is_within(place: Span | None, word: Span) -> bool:
+    return place is not None and place.source is word.source and word.start <= place.start < word.end
 
 
 def sites_in(variants: Iterable[Variant]) -> Iterator[list[Variant]]:

@@ -12,6 +12,10 @@ from verlint.lazy import pattern
 from verlint.record import dataclass, field
 from verlint.source import Source, Span
 
+TYPE_CHECKING = False  # as `typing` says it, without its import
+if TYPE_CHECKING:
+    from typing import Any
+
 BLANKS = " \t\u00a0\u2003\u200b\u3000"
 """Characters that look like nothing at the end of a line; bash takes only the first two for blanks."""
 
@@ -208,25 +212,33 @@ def _assigns(program: Program) -> Iterator[Assign]:
                         yield from (word for word in command.words if isinstance(word, Assign))
 
 
+class _Behind(Sequence["Simple | None"]):
+    """What comes after an item of a list, without a copy of it."""
+
+    def __init__(self, items: Sequence[Simple | None], at: int) -> None:
+        self._items = items
+        self._first = at + 1
+
+    def __getitem__(self, number: Any) -> Any:
+        return self._items[self._first + number]
+
+    def __len__(self) -> int:
+        return len(self._items) - self._first
+
+
 def _cuts_of_body(text: Source, body: Sequence[syntax.AndOr]) -> Iterator[Cut]:
     at = 0
+    firsts = [_first_simple(item) for item in body]
     while at < len(body):
         head = _last_simple(body[at])
         taken = 1
         if head is not None:
-            following = [_first_simple(item) for item in body[at + 1 :]]
+            following = _Behind(firsts, at)
             cut = _no_head(text, head, body[at - 1] if at else None) if _is_lost(text, head, None) else None
             if cut is not None:
                 chain = _chain(text, head, following)
                 taken = len(chain) + 1
-                yield Cut(
-                    cut.cause,
-                    cut.span,
-                    text,
-                    None,
-                    (head, *chain),
-                    _later(text, [head, *chain], following[len(chain) :]),
-                )
+                yield Cut(cut.cause, cut.span, text, None, (head, *chain), _later(text, [head, *chain]))
             elif not _is_lost(text, head, None) and (found := _cut(text, head, following)) is not None:
                 taken = len(found.lost) + 1
                 yield found
@@ -259,7 +271,7 @@ def _cut(text: Source, head: Simple, following: Sequence[Simple | None]) -> Cut 
     lost = _chain(text, head, following) if _may_lose(text, head, following, cause) else []
     if not lost and not _is_fault_alone(text, head, cause):
         return None
-    return Cut(cause, span, text, head, tuple(lost), _later(text, lost, following[len(lost) :]))
+    return Cut(cause, span, text, head, tuple(lost), _later(text, lost))
 
 
 def _end(text: Source, command: Simple) -> tuple[Cause, Span] | None:
@@ -388,7 +400,7 @@ def _chain(text: Source, head: Simple, following: Sequence[Simple | None]) -> li
     return out
 
 
-def _later(text: Source, lost: Sequence[Simple], following: Sequence[Simple | None]) -> tuple[Cut, ...]:
+def _later(text: Source, lost: Sequence[Simple]) -> tuple[Cut, ...]:
     """The cuts among the lost lines: each would end the command again once the one before it is mended."""
     out: list[Cut] = []
     for number, each in enumerate(lost):

@@ -28,8 +28,9 @@ from verlint.languages.bash.command import Command
 from verlint.lazy import pattern
 from verlint.record import dataclass
 from verlint.rule import ERROR, WARNING, Context, rule
-from verlint.source import Source, Span
+from verlint.source import Span
 from verlint.value import Hole, Literal, Text
+from verlint_rules.shell.names_in_text import asked_for, given_names, set_names
 from verlint_rules.shell.tests_of_variables import NUMERIC, Outcome, Word, consequence, is_false_anyway, judge, short
 
 _VARIABLE = pattern(r"(?P<quote>\"?)\$(?:(?P<bare>[A-Za-z_]\w*)|\{(?P<braced>[A-Za-z_]\w*)\})(?P=quote)")
@@ -78,12 +79,12 @@ def _check_test(variants: Sequence[Variant], ctx: Context) -> Finding | None:
     if not judged:
         return None
     variant, (operands, outcome) = judged[0]
-    text = variant.command.span.source
-    if len(judged) < len(variants) and any(_assigned(text, each.name) for each in operands):
+    text = variant.command.span.source.text
+    if len(judged) < len(variants) and any(each.name in given_names(text) for each in operands):
         return None
     finding = _finding(variant, operands, outcome, ctx)
     stack = variant.command.around.stack
-    if stack and any(_assigned(text, each.name) for each in operands):
+    if stack and any(each.name in given_names(text) for each in operands):
         finding = finding.with_related(stack[-1].span, "called here without it")
     return finding
 
@@ -133,10 +134,10 @@ def _operand(word: Text | None, span: Span, variant: Variant) -> _Operand | None
         return None
     name = written["bare"] or written["braced"]
     nounset = variant.command.around.nounset
-    if _asked_for(span, name):
+    if _is_asked_for(span, name):
         return None
     if word is None or word.known == "":
-        empty = _has_value(span.source, name)
+        empty = name in set_names(span.source.text)
         return None if nounset and word is None and not empty else _Operand(name, span, name, empty)
     holes = word.holes
     if not holes or any(isinstance(part, Literal) and part.text for part in word.parts):
@@ -151,7 +152,7 @@ def _operand(word: Text | None, span: Span, variant: Variant) -> _Operand | None
 def _may_be_unset(hole: Hole, span: Span, variant: Variant) -> bool:
     if not (isinstance(hole.key, tuple) and hole.key[0] == "env") or _BY_SHELL.fullmatch(hole.name):
         return False
-    if _asked_for(span, hole.name) or _found_set(hole.name, variant):
+    if _is_asked_for(span, hole.name) or _found_set(hole.name, variant):
         return False
     source = span.in_file().source
     if _BY_SLURM.fullmatch(hole.name) and re.search(r"^#SBATCH\b", source.text, re.MULTILINE):
@@ -170,37 +171,15 @@ def _starters(variant: Variant) -> list[str]:
     ]
 
 
-def _asked_for(span: Span, name: str) -> bool:
-    """Whether `${NAME:?}` or `${NAME:=}` stands before, so that the script ends or the name has a value."""
-    before = span.source.text[: span.start]
-    return re.search(r"\$\{" + re.escape(name) + r":?[?=]", before) is not None
+def _is_asked_for(span: Span, name: str) -> bool:
+    return asked_for(span.source.text).get(name, span.start) < span.start
 
 
 def _found_set(name: str, variant: Variant) -> bool:
     """Whether each path that leads here has found the variable set."""
-    empty = f"{name} is not set"
+    empty, here = f"{name} is not set", variant.command.span
     paths = variant.entry.resolution.paths
-    return all(
-        any(
-            guard.text == empty and not guard.holds and guard.span != variant.command.span
-            for guard in paths[number].conditions
-        )
-        for number in variant.paths
-    )
-
-
-def _has_value(text: Source, name: str) -> bool:
-    """Whether the text assigns the variable, be it nothing."""
-    return re.search(rf"(?<![\w$]){re.escape(name)}=", text.text) is not None
-
-
-def _assigned(text: Source, name: str) -> bool:
-    """Whether the text gives the variable a value anywhere."""
-    word = re.escape(name)
-    return (
-        re.search(rf"(?<![\w$]){word}\+?=[^\s;]|\b(?:read|for|mapfile|getopts)\b[^\n;]*\b{word}\b", text.text)
-        is not None
-    )
+    return all(any(span != here for span in paths[number].denied.get(empty, ())) for number in variant.paths)
 
 
 # ---- the finding

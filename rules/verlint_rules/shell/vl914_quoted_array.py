@@ -54,9 +54,10 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
         if node is None:
             continue
         text = site[0].command.span.source
+        written = [(variant, written_words(variant.command)) for variant in site]
         for number, word in enumerate(node.words):
             if isinstance(word, Word):
-                found = _of_word(script, site, text, word, number, ctx)
+                found = _of_word(script, written, text, word, number, ctx)
                 if found is not None:
                     yield found
 
@@ -84,19 +85,23 @@ def _starts_something(variant: Variant, ctx: Context) -> bool:
 
 
 def _of_word(
-    script: Script, site: Sequence[Variant], text: Source, word: Word, number: int, ctx: Context
+    script: Script,
+    site: Sequence[tuple[Variant, Sequence[Written]]],
+    text: Source,
+    word: Word,
+    number: int,
+    ctx: Context,
 ) -> Finding | None:
     for param in _params(word):
         if _is_first_element(script, param):
-            return _first_element(script, site, text, word, param, ctx)
+            return _first_element(script, [words for _, words in site], text, word, param, ctx)
     failing: list[tuple[Variant, str, list[str]]] = []
-    for variant in site:
-        words = written_words(variant.command)
+    for variant, words in site:
         if number < len(words) and (more := _further_words(words, number)):
             failing.append((variant, words[number].became[0].shown, more))
     if not failing:
         return None
-    return _one_word(site, text, word, failing, ctx)
+    return _one_word([variant for variant, _ in site], text, word, failing, ctx)
 
 
 def _params(word: Word) -> Iterator[Param]:
@@ -121,7 +126,7 @@ def _is_first_element(script: Script, param: Param) -> bool:
 
 
 def _first_element(
-    script: Script, site: Sequence[Variant], text: Source, word: Word, param: Param, ctx: Context
+    script: Script, site: Sequence[Sequence[Written]], text: Source, word: Word, param: Param, ctx: Context
 ) -> Finding | None:
     size = names_of(script).arrays[param.name]
     span = text.span(word.start, word.end)
@@ -138,9 +143,9 @@ def _first_element(
     return finding
 
 
-def _first_known(site: Sequence[Variant], word: Word) -> str:
-    for variant in site:
-        for each in written_words(variant.command):
+def _first_known(site: Sequence[Sequence[Written]], word: Word) -> str:
+    for words in site:
+        for each in words:
             if each.span.start == word.start and each.became:
                 return each.became[0].shown
     return ""

@@ -16,14 +16,15 @@ _OF_ONE_PATH = ("choices", "alternatives", "max_steps", "files", "closed", "moun
 
 class Checkpoint:
     """The state of a shell and of its run before a line: `text` and `line` are their numbers, `answered` counts the
-    conditions answered before it."""
+    conditions answered before it, `steps` what was done."""
 
-    __slots__ = ("_run", "_shell", "answered", "line", "text")
+    __slots__ = ("_run", "_shell", "answered", "line", "steps", "text")
 
     def __init__(self, shell: Shell, text: int, line: int) -> None:
         self.text = text
         self.line = line
         self.answered = len(shell.run.taken)
+        self.steps = shell.run.steps
         self._shell = _copied(shell.__dict__)
         self._run = {name: value for name, value in _copied(shell.run.__dict__).items() if name not in _OF_ONE_PATH}
 

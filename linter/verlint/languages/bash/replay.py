@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 
 from verlint.languages.bash.checkpoint import Checkpoint
 from verlint.languages.bash.command import Assignment, Command, Guard
@@ -15,15 +15,18 @@ from verlint.languages.bash.shell import Shell
 from verlint.languages.bash.storage import Variable
 from verlint.languages.bash.syntax import Program
 from verlint.record import dataclass
-from verlint.source import Source
+from verlint.source import Source, Span
 from verlint.value import Hole, Text
 
 MAX_PATHS = 16
 MAX_TOTAL_STEPS = 6_000
 """After so many steps on all paths together no further path is begun: drivers of many runs repeat themselves."""
 
+_VARIABLES_A_STEP = 8
+"""How many variables may be copied for a step that other paths need not do again."""
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class Path:
     """One way through a launcher: the conditions answered, what happens in order, the exit status (None: not known).
 
@@ -36,6 +39,15 @@ class Path:
     status: int | None
     over_budget: bool
     tests: tuple[Command, ...] = ()
+
+    @cached_property
+    def denied(self) -> Mapping[str, list[Span]]:
+        """The conditions that were answered with no, by their text, with their places."""
+        found: dict[str, list[Span]] = {}
+        for guard in self.conditions:
+            if not guard.holds:
+                found.setdefault(guard.text, []).append(guard.span)
+        return found
 
     @property
     def commands(self) -> list[Command]:
@@ -117,7 +129,7 @@ def explore(
         checkpoints = _walk(shell, texts, begin)
         paths.append(_path(run, shell.status))
         steps += run.steps
-        for alternative in run.alternatives:
+        for alternative in run.alternatives[: max_paths - len(paths) - len(waiting) + 1]:
             if alternative not in seen:
                 seen.add(alternative)
                 known = [each for each in checkpoints if each.answered < len(alternative)]
@@ -146,6 +158,15 @@ def _walk(shell: Shell, texts: Sequence[Source], begin: Checkpoint | None) -> li
 
 
 def _keep(checkpoints: list[Checkpoint], shell: Shell, text: int, line: int) -> None:
+    """Make a checkpoint when a path may yet begin from it, and when what was done since the last one is worth the
+    copies."""
+    run = shell.run
+    before = checkpoints[-1] if checkpoints else None
+    done = run.steps - (before.steps if before is not None else 0)
+    if len(run.alternatives) >= MAX_PATHS or done * _VARIABLES_A_STEP < len(shell.globals):
+        return
+    if before is not None and before.answered == len(run.taken):
+        checkpoints.pop()
     checkpoints.append(Checkpoint(shell, text, line))
 
 

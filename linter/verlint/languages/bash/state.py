@@ -9,7 +9,7 @@ from verlint.languages.bash.command import Call, Command, Guard, Surroundings
 from verlint.languages.bash.pieces import EMPTY, Parts, flat, known
 from verlint.languages.bash.places import climbs_out, inside
 from verlint.languages.bash.places import normalise as normalise
-from verlint.languages.bash.run import MAX_ASKED, Run
+from verlint.languages.bash.run import MAX_ALTERNATIVES, MAX_ASKED, Run
 from verlint.languages.bash.run import Event as Event
 from verlint.languages.bash.run import Files as Files
 from verlint.languages.bash.run import Note as Note
@@ -111,7 +111,8 @@ class ShellState:
             answer = run.choices[number]
         else:
             answer = first
-            run.alternatives.append((*run.taken, not answer))
+            if len(run.alternatives) < MAX_ALTERNATIVES:
+                run.alternatives.append((*run.taken, not answer))
         run.taken.append(answer)
         guard = Guard(text, self.span(node), answer)
         run.conditions.append(guard)

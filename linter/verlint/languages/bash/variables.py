@@ -146,11 +146,12 @@ class Variables(ShellState):
 
     def assign_value(self, name: str, index: str | None, value: Parts, *, append: bool = False) -> None:
         """Give a variable (or an element) a string."""
-        self.changed()
         variable = self.ensure(name)
         self.run.spend(value)
         if "a" in self.options:
             variable.exported = True
+        if variable.exported:
+            self.changed()
         if index is not None or isinstance(variable.value, Array):
             self._assign_element(name, index, value, append)
             return
