@@ -233,6 +233,16 @@ def test_a_large_file_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert read(path, "x.sh") == Unreadable("x.sh", "is too large (2.0 MB; the limit is 2 MB)")
 
 
+def test_a_long_launcher_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = "python3 -m verl.trainer.main_ppo\n" + "echo more\n" * 20_000
+    Path("train.sh").write_text(text)
+    Path("installer.sh").write_text("#!/bin/bash\n" + "echo more\n" * 20_000)
+    reason = "is too long for a launcher (200 kB; the limit is 128 kB)"
+    assert load(["."], Settings(tmp_path)).unreadable == [Unreadable("train.sh", reason)]
+    assert load_text(text.encode(), "", Settings(tmp_path)).unreadable == [Unreadable("<stdin>", reason)]
+
+
 def test_odd_paths_give_a_reason(tmp_path: Path) -> None:
     (tmp_path / "broken").symlink_to("nowhere")
     os.mkfifo(tmp_path / "pipe")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from verlint.files.discovery import Candidate, discover
 from verlint.files.kinds import NO_MARK, SPEC_ENDS, Choice, Kind, calls_any, classify, guess, mark_of, may_matter
-from verlint.files.reader import UTF8_BOM, Unreadable, decode, read_bytes
+from verlint.files.reader import UTF8_BOM, Unreadable, decode, read_bytes, too_long
 from verlint.record import dataclass, field, replace
 from verlint.settings import Settings
 from verlint.source import Source
@@ -79,6 +79,8 @@ def load_text(data: bytes, filename: str, settings: Settings) -> Loading:
     if choice.kind is Kind.NONE or (not filename and classify("", source.text).kind is Kind.SPEC):
         kind = Kind.SPEC if choice.kind is not Kind.NONE else Kind.NONE
         choice = Choice(kind, choice.reason)
+    if choice.kind is Kind.LAUNCHER and (reason := too_long(source.text)):
+        return Loading(unreadable=[Unreadable(shown, reason)])
     loading = Loading(decisions=[Decision(shown, choice.kind, choice.reason)])
     if choice.kind is not Kind.NONE:
         loading.files.append(Loaded(source, choice.kind, path, named=True, bom=data.startswith(UTF8_BOM)))
@@ -115,6 +117,9 @@ def _take(candidate: Candidate, loading: Loading, unmarked: list[Loaded], names_
         _take_unreadable(source, data, loading, wished)
         return
     choice = classify(shown, source.text, named=wished)
+    if choice.kind is Kind.LAUNCHER and (reason := too_long(source.text)):
+        _take_unreadable(Unreadable(shown, reason), data, loading, wished)
+        return
     bom = isinstance(data, bytes) and data.startswith(UTF8_BOM)
     loaded = Loaded(source, choice.kind, candidate.path, named, bom)
     if choice.kind is not Kind.NONE:

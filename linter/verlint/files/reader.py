@@ -12,6 +12,9 @@ LIMIT = 5_000_000
 """Largest file that is read, in bytes. Launchers and specs are a thousandth of it; more is data with a script's
 name."""
 
+LAUNCHER_LIMIT = 128_000
+"""Largest launcher that is followed, in characters. Those of VeRL and LMOps stay below 20,000."""
+
 UTF8_BOM = b"\xef\xbb\xbf"
 OTHER_BOMS = {
     b"\xff\xfe\x00\x00": "UTF-32",
@@ -66,6 +69,13 @@ def read_bytes(path: Path, shown: str) -> bytes | Unreadable:
 def too_large(size: int) -> str:
     """The reason given for a file of `size` bytes."""
     return f"is too large ({size / 1_000_000:.1f} MB; the limit is {LIMIT // 1_000_000} MB)"
+
+
+def too_long(text: str) -> str:
+    """Why a text is not followed as a launcher, "" when it can be."""
+    if len(text) <= LAUNCHER_LIMIT:
+        return ""
+    return f"is too long for a launcher ({len(text) / 1_000:.0f} kB; the limit is {LAUNCHER_LIMIT // 1_000} kB)"
 
 
 def decode(data: bytes, shown: str) -> Source | Unreadable:
