@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
+from math import lcm
 
 from verlint.value import Data, show
 from verlint.verl.interpolation import MISSING, Broken, Unknown
@@ -172,6 +173,13 @@ class Facts:
             raise Undecided(key)
         return found or ""
 
+    def texts(self, key: str) -> list[str]:
+        """The text of a key, or those of its list, with unknown parts as people write them (`${HOME}/a.parquet`)."""
+        found = self._at(key)
+        if isinstance(found, Unknown) and found.value is not None and found.value.text is not None:
+            return [found.value.text.shown]
+        return [each for each in (found if isinstance(found, list) else [found]) if isinstance(each, str)]
+
     # ---- hardware
 
     @property
@@ -223,7 +231,7 @@ class Facts:
         """The workers: "legacy" (`fsdp_workers.py`, `megatron_workers.py`) or "engine" (`engine_workers.py`)."""
         if self.at_least("0.8.0"):
             return "engine"
-        if not self.at_least("0.6.0"):
+        if not self.at_least("0.7.0"):
             return "legacy"
         return "engine" if self.get("trainer.use_legacy_worker_impl", "auto") == "disable" else "legacy"
 
@@ -233,6 +241,13 @@ class Facts:
         if not self.at_least("0.9.0") or self.entry != MAIN:
             return "v0"
         return "v1" if self.flag("trainer.use_v1") else "v0"
+
+    @property
+    def trains(self) -> bool:
+        """Whether the policy is updated: no `val_only`, and no stage of the forks that only samples."""
+        if self.flag("trainer.val_only") and self.flag("trainer.val_before_train", otherwise=True):
+            return False
+        return not self.caps_mini_batch or self.text("trainer.stage", "") in ("consolidate", "rl")
 
     @property
     def rollout_path(self) -> str:
@@ -289,6 +304,20 @@ class Facts:
     def longest(self) -> int:
         """Tokens of the longest sample: prompt and response."""
         return self.count("data.max_prompt_length") + self.count("data.max_response_length")
+
+    @property
+    def per_rank(self) -> int:
+        """Samples of a rollout batch on one data parallel rank when old log-probs are computed: the trainer v1 pads the
+        batch to a multiple of the ranks and of all updates. Undecided when they do not divide otherwise."""
+        samples, dp = self.samples, self.dp
+        if self.trainer == "v1":
+            multiple = lcm(dp, self.mini_samples)
+            if self.critic_used:
+                multiple = lcm(multiple, self.count("critic.ppo_mini_batch_size") * self.count(SAMPLES_OF_PROMPT))
+            samples = -(-samples // max(multiple, 1)) * multiple
+        if samples % dp:
+            raise Undecided(TRAIN_BATCH)
+        return samples // dp
 
     # ---- words for messages
 

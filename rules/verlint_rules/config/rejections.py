@@ -1,0 +1,58 @@
+"""Findings for what VeRL rejects: the rows of `verlint.verl.constraints` asked of a launch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from verlint.experiment.launch import Launch
+from verlint.files.kinds import Kind
+from verlint.finding import Finding
+from verlint.rule import WARNING, Context
+from verlint.source import Span
+from verlint.value import Text, Value
+from verlint.verl.constraints import Row, Violation, violations
+from verlint.verl.facts import short
+
+
+def rejections(launch: Launch, ctx: Context, rows: Iterable[Row]) -> Iterator[Finding]:
+    """A finding for each row that the launch violates for certain."""
+    for violation in violations(launch.facts, rows):
+        if not (violation.on_defaults and _is_excerpt(launch, ctx)):
+            yield _finding(launch, ctx, violation)
+
+
+def _finding(launch: Launch, ctx: Context, violation: Violation) -> Finding:
+    row = violation.row
+    given = [value for key in row.keys if (value := launch[key]).given]
+    at: Value | Span = given[0] if given else launch.head
+    severity = WARNING if row.silent else None
+    message, help = violation.message, row.help(violation.facts)
+    passed = _unknown_words(launch) if violation.on_defaults else []
+    if passed:
+        left = ", ".join(violation.on_defaults)
+        verify = f'echo "{" ".join(word.shown for word in passed)}"  # does it set {left}?'
+        finding = ctx.unsure(at, message, help=help, severity=severity, verify=verify)
+    else:
+        finding = ctx.fail(at, message, help=help, severity=severity)
+    for value in given[1:]:
+        finding = finding.with_related(value.span, f"{short(value.key)} = {value}")
+    return finding
+
+
+def _is_excerpt(launch: Launch, ctx: Context) -> bool:
+    """Whether the command shows some overrides of a longer one: it has dots for the rest, or stands in a document and
+    names no data and no model."""
+    if any(word.known in ("...", "…") for word in launch.options):
+        return True
+    if ctx.project.kinds.get(id(launch.span.in_file().source)) is not Kind.MARKDOWN:
+        return False
+    return not (launch["data.train_files"].given and launch["actor_rollout_ref.model.path"].given)
+
+
+def _unknown_words(launch: Launch) -> list[Text]:
+    """Words that may be any overrides; those of the caller (`"$@"`) are none when nothing is passed."""
+    return [word for word in launch.options if word.elastic and not _of_caller(word)]
+
+
+def _of_caller(word: Text) -> bool:
+    return all(hole.name.lstrip("${").startswith(("@", "*")) for hole in word.holes)
