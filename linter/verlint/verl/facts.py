@@ -44,6 +44,9 @@ MAIN = "verl.trainer.main_ppo"
 _CAPPING_MARK = f"{ACTOR}.kl_topk"
 """A key that only those forks have whose actor caps the mini-batch at the batch (`actual_ppo_mini_batch_size` in
 `workers/actor/dp_actor.py` of the forks oel, opcd and coach)."""
+_IMPLEMENTATION = "trainer.use_legacy_worker_impl"
+"""The key that chooses the workers, gone with the legacy ones in 0.8.0."""
+_LAST = 999
 _MOST_TRIES = 32
 _NOTHING = object()
 
@@ -229,11 +232,9 @@ class Facts:
     @property
     def implementation(self) -> str:
         """The workers: "legacy" (`fsdp_workers.py`, `megatron_workers.py`) or "engine" (`engine_workers.py`)."""
-        if self.at_least("0.8.0"):
-            return "engine"
         if not self.at_least("0.7.0"):
             return "legacy"
-        return "engine" if self.get("trainer.use_legacy_worker_impl", "auto") == "disable" else "legacy"
+        return "engine" if self.get(_IMPLEMENTATION, "disable") == "disable" else "legacy"
 
     @property
     def trainer(self) -> str:
@@ -348,8 +349,11 @@ def _plural(count: int, thing: str) -> str:
 
 
 def padded(version: str) -> tuple[int, ...]:
-    """A version as numbers to compare, 0.4 the same as 0.4.0."""
-    return (*(version_key(version) or ()), 0, 0, 0)[:3]
+    """A version as numbers to compare, 0.4 the same as 0.4.0, and 0.8.0.dev between 0.7 and 0.8.0."""
+    major, minor, patch = (*(version_key(version) or ()), 0, 0, 0)[:3]
+    if ".dev" not in version:
+        return (major, minor, patch)
+    return (major, minor, patch - 1, 1) if patch else (major, minor - 1, _LAST)
 
 
 def outcomes(facts: Facts, ask: Callable[[Facts], bool]) -> Iterator[tuple[bool | None, Facts]]:

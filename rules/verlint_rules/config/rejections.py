@@ -7,11 +7,15 @@ from collections.abc import Iterable, Iterator
 from verlint.experiment.launch import Launch
 from verlint.files.kinds import Kind
 from verlint.finding import Finding
+from verlint.lazy import pattern
 from verlint.rule import WARNING, Context
 from verlint.source import Span
 from verlint.value import Text, Value
 from verlint.verl.constraints import Row, Violation, violations
 from verlint.verl.facts import short
+
+_LOST = pattern(r"[^\n]*\n(?:\s*(?:#[^\n]*)?\n)*\s*[\"']?[+~]*[\w@/]+(?:\.[\w@/]+)+=")
+"""A line of overrides behind a command that has ended."""
 
 
 def rejections(launch: Launch, ctx: Context, rows: Iterable[Row]) -> Iterator[Finding]:
@@ -40,9 +44,12 @@ def _finding(launch: Launch, ctx: Context, violation: Violation) -> Finding:
 
 
 def _is_excerpt(launch: Launch, ctx: Context) -> bool:
-    """Whether the command shows some overrides of a longer one: it has dots for the rest, or stands in a document and
-    names no data and no model."""
+    """Whether the command shows some overrides of a longer one: it has dots for the rest, is cut by a line that is not
+    continued, or stands in a document and names no data and no model."""
     if any(word.known in ("...", "…") for word in launch.options):
+        return True
+    span = launch.span.in_file()
+    if _LOST.match(span.source.text, span.end):
         return True
     if ctx.project.kinds.get(id(launch.span.in_file().source)) is not Kind.MARKDOWN:
         return False

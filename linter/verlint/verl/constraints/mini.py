@@ -288,7 +288,6 @@ ROWS: tuple[Row, ...] = (
         "dp_actor.update_policy",
         "dynamic batching drops the check, and VeRL scales the loss by "
         "micro-batch / mini-batch, so the gradients silently shrink by that much",
-        until="0.7.1",
         silent=True,
     ),
     Row(
@@ -384,7 +383,6 @@ ROWS: tuple[Row, ...] = (
         _ranks_help,
         _LEGACY,
         AT_WORKERS,
-        until="0.7.1",
     ),
     Row(
         "W2",
@@ -395,7 +393,6 @@ ROWS: tuple[Row, ...] = (
         _broken_up_help,
         _LEGACY,
         AT_WORKERS,
-        until="0.7.1",
         unless=("V10a", "V10b"),
     ),
     Row(
@@ -407,7 +404,6 @@ ROWS: tuple[Row, ...] = (
         lambda facts: f"set {CRITIC_MICRO_PER_GPU} to a divisor of that",
         _LEGACY,
         AT_WORKERS,
-        until="0.7.1",
     ),
     Row(
         "W4",

@@ -87,7 +87,6 @@ def _row(id: str, budget: str, parallel: str, role: Ask, after: str = "") -> Row
         help,
         "rearrange_micro_batches: max_token_len must be greater than the sequence length",
         AT_STEP,
-        until="0.7.1",
     )
 
 
