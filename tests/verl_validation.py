@@ -187,16 +187,19 @@ def normalisation(root: Path) -> Callable[[Any], None]:
     return run
 
 
+def _looks_at_batching(node: ast.AST) -> bool:
+    if isinstance(node, ast.Assert):
+        return "log_prob_use_dynamic_bsz" in ast.unparse(node)
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "self.config.actor.use_dynamic_bsz"
+
+
 def engine_asserts(root: Path) -> Callable[[Any], None]:
     """The asserts of the engine's worker that look at the config alone."""
     worker = find(tree_of(root / "verl/workers/engine_workers.py"), "ActorRolloutRefWorker")
-    found: list[ast.stmt] = []
-    for node in ast.walk(find(worker, "init_model")):
-        if (isinstance(node, ast.Assert) and "log_prob_use_dynamic_bsz" in ast.unparse(node)) or (
-            isinstance(node, ast.If) and ast.unparse(node.test) == "self.config.actor.use_dynamic_bsz"
-        ):
-            found.append(node)
-    code = compile(ast.fix_missing_locations(ast.Module(found, [])), "<init_model>", "exec")
+    found = [node for node in ast.walk(find(worker, "init_model")) if _looks_at_batching(node)]
+    code = compile(
+        ast.fix_missing_locations(ast.Module(typing.cast(list[ast.stmt], found), [])), "<init_model>", "exec"
+    )
 
     def run(config: Any) -> None:
         exec(code, {"self": types.SimpleNamespace(config=config.actor_rollout_ref)})

@@ -10,7 +10,7 @@ Sources of the derived facts: `trainer/main_ppo.py`, `trainer/ppo/ray_trainer.py
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from math import lcm
 
@@ -130,6 +130,11 @@ class Facts:
     def given(self, key: str) -> bool:
         """Whether the launch sets the key."""
         return self.config is not None and key in self.config.set_by
+
+    @property
+    def given_keys(self) -> Collection[str]:
+        """The keys that the launch sets."""
+        return () if self.config is None else self.config.set_by
 
     def get(self, key: str, otherwise: object = _NOTHING) -> Data:
         """The value of a key. `otherwise` is what it is taken for when the config has no such key."""

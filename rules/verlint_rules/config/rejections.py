@@ -19,9 +19,13 @@ _LOST = pattern(r"[^\n]*\n(?:\s*(?:#[^\n]*)?\n)*\s*[\"']?[+~]*[\w@/]+(?:\.[\w@/]
 
 
 def rejections(launch: Launch, ctx: Context, rows: Iterable[Row]) -> Iterator[Finding]:
-    """A finding for each row that the launch violates for certain."""
-    for violation in violations(launch.facts, rows):
-        if not (violation.on_defaults and _is_excerpt(launch, ctx)):
+    """A finding for each row that the launch violates for certain; of an excerpt by what it sets itself."""
+    excerpt = _is_excerpt(launch, ctx)
+    asked = [row for row in rows if not excerpt or all(key in launch for key in row.keys)]
+    if not asked:
+        return
+    for violation in violations(launch.facts, asked):
+        if not (excerpt and violation.on_defaults):
             yield _finding(launch, ctx, violation)
 
 
@@ -45,15 +49,15 @@ def _finding(launch: Launch, ctx: Context, violation: Violation) -> Finding:
 
 def _is_excerpt(launch: Launch, ctx: Context) -> bool:
     """Whether the command shows some overrides of a longer one: it has dots for the rest, is cut by a line that is not
-    continued, or stands in a document and names no data and no model."""
+    continued, or names no data and no model (in a document: not both)."""
     if any(word.known in ("...", "…") for word in launch.options):
         return True
     span = launch.span.in_file()
     if _LOST.match(span.source.text, span.end):
         return True
-    if ctx.project.kinds.get(id(launch.span.in_file().source)) is not Kind.MARKDOWN:
-        return False
-    return not (launch["data.train_files"].given and launch["actor_rollout_ref.model.path"].given)
+    named = [key in launch for key in ("data.train_files", "actor_rollout_ref.model.path")]
+    in_document = ctx.project.kinds.get(id(span.source)) is Kind.MARKDOWN
+    return not (all(named) if in_document else any(named))
 
 
 def _unknown_words(launch: Launch) -> list[Text]:

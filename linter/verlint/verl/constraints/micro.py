@@ -15,6 +15,10 @@ _NEW = "validate_config"
 _ACTOR_CLASS = "ActorConfig"
 _CRITIC_CLASS = "CriticConfig"
 
+_SIZES = ("micro_batch_size", "micro_batch_size_per_gpu", "use_dynamic_bsz")
+_MANY = 15
+"""Overrides of a launch that is a whole one; the launchers of VeRL's own examples have 20 to 60."""
+
 
 def _fixed(facts: Facts) -> bool:
     return not facts.flag(DYNAMIC)
@@ -36,13 +40,21 @@ def _without_reward_loop(facts: Facts) -> bool:
     return _with_reward_model(facts) and not facts.flag("reward_model.use_reward_loop", otherwise=True)
 
 
+def _is_whole(facts: Facts) -> bool:
+    """Whether a launch that leaves sizes out is more than an excerpt: it sets a size, or many keys."""
+    given = facts.given_keys
+    return len(given) >= _MANY or any(key.endswith(_SIZES) for key in given)
+
+
 def _rows_of(id: str, key: str, needed: Ask, *spans: tuple[str, str, str]) -> Iterator[Row]:
     """The rows of a role for spans of versions: first, last, and the check that rejects."""
     new = f"{key}_per_gpu"
 
     def rejects(facts: Facts) -> bool:
         one, other = facts.count_or_none(key), facts.count_or_none(new)
-        return (one is None) == (other is None) and needed(facts)
+        if (one is None) != (other is None):
+            return False
+        return needed(facts) and (one is not None or _is_whole(facts))
 
     def message(facts: Facts) -> str:
         if facts.count_or_none(new) is None:
