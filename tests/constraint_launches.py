@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from verlint.engine import check_project
 from verlint.experiment.launch import Launch
 from verlint.experiment.project import Project
 from verlint.files.loading import load
+from verlint.finding import Finding
 from verlint.settings import Settings
 
 MAIN = "verl.trainer.main_ppo"
@@ -30,3 +32,13 @@ def launches_of(
         settings = Settings(root=folder, verl_of_call=version)
         found += [launch for launch, _ in Project(load([name], settings).files, settings, folder).launches]
     return found
+
+
+def findings_of(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, words: Sequence[str], version: str, code: str, entry: str = MAIN
+) -> list[Finding]:
+    """What a rule says of a launch on a version."""
+    monkeypatch.chdir(folder)
+    (folder / "run.sh").write_text(" ".join(["python3 -m", entry, *(f"'{word}'" for word in words)]) + "\n")
+    settings = Settings(root=folder, verl_of_call=version, select=(code,))
+    return list(check_project(load(["run.sh"], settings).files, settings, folder).findings)

@@ -73,6 +73,11 @@ RARE: dict[str, tuple[object, ...]] = {
     f"{M}.lora_rank": (32, 1024),
     f"{R}.tensor_model_parallel_size": (1, 4),
 }
+MEGATRON: dict[str, tuple[object, ...]] = {
+    f"{A}.megatron.tensor_model_parallel_size": (1, 2, 3),
+    f"{A}.megatron.pipeline_model_parallel_size": (1, 2),
+    f"{A}.megatron.context_parallel_size": (1, 2),
+}
 OF_VERSION: dict[str, dict[str, tuple[object, ...]]] = {
     "0.4.1": {
         f"{R}.multi_turn.enable": (True,),
@@ -98,7 +103,7 @@ OF_VERSION: dict[str, dict[str, tuple[object, ...]]] = {
         "critic.enable": (True, False),
         f"{R}.expert_parallel_size": (2, 4),
         f"{R}.mode": ("sync", "async"),
-        f"{A}.fsdp_config.router_replay.mode": ("R2", "R3"),
+        f"{A}.megatron.router_replay.mode": ("R2", "R3"),
         "algorithm.rollout_correction.bypass_mode": (True,),
         f"{M}.lora.rank": (64, 1024),
         f"{M}.lora.merge": (True,),
@@ -109,7 +114,9 @@ OF_VERSION: dict[str, dict[str, tuple[object, ...]]] = {
 def variations(version: str, keys: frozenset[str]) -> Iterator[list[str]]:
     """Override sets: a base that VeRL takes, some of it changed, some rare keys added."""
     draw = random.Random(f"verlint {version}")
-    rare = {key: values for key, values in {**RARE, **OF_VERSION[version]}.items() if key in keys}
+    rare = {key: values for key, values in {**RARE, **MEGATRON, **OF_VERSION[version]}.items() if key in keys}
+    if any(key in keys for key in MEGATRON):
+        rare.pop(f"{A}.strategy", None)
     for _ in range(COUNT):
         chosen: dict[str, object] = {}
         changed = draw.choice((0.1, 0.25, 0.4))
@@ -131,22 +138,23 @@ def found_in(launch: Launch) -> list[str]:
     return [each.row.id for each in violations(launch.facts, ROWS) if covered(each.row)]
 
 
+@pytest.mark.parametrize("config", ["ppo_trainer", "ppo_megatron_trainer"])
 @pytest.mark.parametrize("version", list(OF_VERSION))
 def test_verl_rejects_what_the_rows_reject(
-    version: str, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+    version: str, config: str, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from verlint.verl.schema import schema
 
     root = unpacked(version, tmp_path_factory.getbasetemp() / "wheels")
-    known = schema(version)
+    known = schema(version, config)
     assert known is not None
     sets = list(variations(version, known.keys))
     real = subprocess.run(
-        [sys.executable, "-W", "ignore", str(SCRIPT), str(root), version],
+        [sys.executable, "-W", "ignore", str(SCRIPT), str(root), version, config],
         input=json.dumps(sets), text=True, capture_output=True, check=True,
     )  # fmt: skip
     errors: list[str | None] = json.loads(real.stdout)
-    launches = launches_of(tmp_path, monkeypatch, sets, version)
+    launches = launches_of(tmp_path, monkeypatch, [[f"--config-name={config}", *words] for words in sets], version)
     table: Counter[tuple[str, str]] = Counter()
     wrong: list[str] = []
     for words, error, launch in zip(sets, errors, launches, strict=True):
@@ -154,6 +162,6 @@ def test_verl_rejects_what_the_rows_reject(
         table["accepted" if error is None else "rejected", "silent" if not rows else "found"] += 1
         if (error is None) != (not rows):
             wrong.append(f"{error} / {rows} / {' '.join(words)}")
-    print(f"\nVeRL {version}: {dict(table)}")
+    print(f"\nVeRL {version} {config}: {dict(table)}")
     assert wrong == []
     assert min(table["accepted", "silent"], table["rejected", "found"]) > COUNT // 10

@@ -1,6 +1,6 @@
 """VeRL's own start-up checks over many override sets, without its dependencies.
 
-Run as `python verl_validation.py WHEEL_FOLDER`, override sets as JSON on standard input; prints a list with, for each
+Run as `python verl_validation.py WHEEL_FOLDER VERSION CONFIG`, override sets as JSON on standard input; prints a list with, for each
 set, null or the text of the error. Modules that are not installed are replaced by stand-ins, so the real code of
 `validate_config` and of the config data classes runs; functions inside of modules that do more are cut out by their
 syntax tree."""
@@ -177,11 +177,13 @@ def normalisation(root: Path) -> Callable[[Any], None]:
     code = compile(ast.fix_missing_locations(ast.Module(block.body, [])), "<normalize config>", "exec")
 
     def run(config: Any) -> None:
+        if config.actor_rollout_ref.actor.strategy not in ("fsdp", "fsdp2"):
+            return
         size = config.trainer.n_gpus_per_node * config.trainer.nnodes
         parallel = config.actor_rollout_ref.actor.ulysses_sequence_parallel_size
         worker = types.SimpleNamespace(config=config.actor_rollout_ref, device_mesh=_Mesh(size), _is_actor=True)
         worker.ulysses_sequence_parallel_size = parallel
-        if config.actor_rollout_ref.actor.strategy in ("fsdp", "fsdp2") and size % parallel == 0:
+        if size % parallel == 0:
             exec(code, {"self": worker})
 
     return run
@@ -217,7 +219,7 @@ def main() -> None:
     """Check the override sets on standard input."""
     root, text = Path(sys.argv[1]), sys.argv[2]
     version = tuple(int(each) for each in text.split(".")[:3])
-    config = compose(root, root / "verl/trainer/config", "ppo_trainer")
+    config = compose(root, root / "verl/trainer/config", sys.argv[3])
     oracle = Oracle(config)
     prepare(root)
     checks = list(checks_of(root, version))

@@ -99,11 +99,14 @@ class Facts:
 
     @cached_property
     def _refused(self) -> frozenset[str]:
-        """Keys whose override Hydra refuses, or may refuse: nobody knows what was meant to hold there."""
+        """Keys whose override Hydra refuses, or may refuse: nobody knows what was meant to hold there. Those that the
+        version does not have are none: nothing reads them."""
         config = self.config
         if config is None:
             return frozenset()
-        refused = [each.override.key for each in config.refusals if each.override is not None]
+        refused = [
+            each.override.key for each in config.refusals if each.override is not None and each.kind != "unknown-key"
+        ]
         return frozenset(refused + [each.key for each in config.undecided])
 
     def at_least(self, version: str) -> bool:

@@ -13,6 +13,7 @@ from verlint.source import Span
 from verlint.value import Text, Value
 from verlint.verl.constraints import Row, Violation, violations
 from verlint.verl.facts import short
+from verlint.verl.in_use import call_of
 
 _LOST = pattern(r"[^\n]*\n(?:\s*(?:#[^\n]*)?\n)*\s*[\"']?[+~]*[\w@/]+(?:\.[\w@/]+)+=")
 """A line of overrides behind a command that has ended."""
@@ -21,7 +22,10 @@ _LOST = pattern(r"[^\n]*\n(?:\s*(?:#[^\n]*)?\n)*\s*[\"']?[+~]*[\w@/]+(?:\.[\w@/]
 def rejections(launch: Launch, ctx: Context, rows: Iterable[Row]) -> Iterator[Finding]:
     """A finding for each row that the launch violates for certain; of an excerpt by what it sets itself."""
     excerpt = _is_excerpt(launch, ctx)
-    asked = [row for row in rows if not excerpt or all(key in launch for key in row.keys)]
+    entry = call_of(launch.program.entry, launch.options).module
+    asked = [row for row in rows if entry in row.entries]
+    if excerpt:
+        asked = [row for row in asked if all(key in launch for key in row.keys)]
     if not asked:
         return
     for violation in violations(launch.facts, asked):
@@ -49,7 +53,7 @@ def _finding(launch: Launch, ctx: Context, violation: Violation) -> Finding:
 
 def _is_excerpt(launch: Launch, ctx: Context) -> bool:
     """Whether the command shows some overrides of a longer one: it has dots for the rest, is cut by a line that is not
-    continued, or names no data and no model (in a document: not both)."""
+    continued, or leaves data and model to the caller (in a document: to the reader)."""
     if any(word.known in ("...", "…") for word in launch.options):
         return True
     span = launch.span.in_file()
@@ -57,7 +61,7 @@ def _is_excerpt(launch: Launch, ctx: Context) -> bool:
         return True
     named = [key in launch for key in ("data.train_files", "actor_rollout_ref.model.path")]
     in_document = ctx.project.kinds.get(id(span.source)) is Kind.MARKDOWN
-    return not (all(named) if in_document else any(named))
+    return not all(named) if in_document else launch.passes_arguments and not any(named)
 
 
 def _unknown_words(launch: Launch) -> list[Text]:

@@ -90,9 +90,8 @@ def _hidden_stats(facts: Facts) -> bool:
 
 
 def _routes(facts: Facts) -> bool:
-    engine = {"megatron": "megatron", "veomni": "veomni", "torchtitan": "torchtitan"}.get(facts.strategy, "fsdp_config")
-    key = f"{ACTOR}.{engine}.router_replay.mode"
-    return facts.get(key, "disabled") == "R2" and facts.flag(BYPASS)
+    key = f"{ACTOR}.{facts.strategy}.router_replay.mode"
+    return facts.strategy in ("megatron", "veomni") and facts.get(key, "disabled") == "R2" and facts.flag(BYPASS)
 
 
 def _filters(facts: Facts) -> bool:
