@@ -82,6 +82,7 @@ V5    | 0.2    |        | rollout.log_prob_micro_batch_size=8           |
 V6    | 0.2    |        | actor.use_kl_loss=True ref.log_prob_micro_batch_size_per_gpu=null | actor.use_kl_loss=True
 V7    | 0.2    |        | adv=gae critic.ppo_micro_batch_size_per_gpu=null | adv=grpo critic.ppo_micro_batch_size_per_gpu=null
 V8    | 0.2    | 0.7.0  | reward_model.enable=True ++reward_model.use_reward_loop=False reward_model.micro_batch_size_per_gpu=null | reward_model.enable=True ++reward_model.use_reward_loop=False reward_model.micro_batch_size_per_gpu=2
+V3n   | 0.4.0  |        | MEGATRON micro=null micro_all=64               | MEGATRON
 W6a   | 0.7.0  |        | engine=disable micro=null micro_all=8         | engine=disable
 W6r   | 0.7.0  |        | engine=disable rollout.log_prob_micro_batch_size_per_gpu=null rollout.log_prob_micro_batch_size=8 | engine=disable
 V9    | 0.3    |        | mini=128                                      | mini=32

@@ -347,6 +347,11 @@ class Facts:
         return f"{nodes * each} GPUs ({nodes} nodes x {each}{default})"
 
 
+def gpus_are(facts: Facts) -> str:
+    """The GPUs with their verb, as the start of a sentence."""
+    return f"{facts.gpus_said()} {'is' if facts.n_gpus == 1 else 'are'}"
+
+
 def short(key: str) -> str:
     """A key as messages write it, without `actor_rollout_ref.`."""
     return key.removeprefix(f"{ROLLOUT_ROLE}.")

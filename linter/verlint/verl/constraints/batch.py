@@ -8,7 +8,18 @@ from __future__ import annotations
 from math import gcd
 
 from verlint.verl.constraints import AT_STEP, STOCK, Row, nearest
-from verlint.verl.facts import ACTOR, DYNAMIC, GPUS, MINI_BATCH, NODES, ROLLOUT, SAMPLES_OF_PROMPT, TRAIN_BATCH, Facts
+from verlint.verl.facts import (
+    ACTOR,
+    DYNAMIC,
+    GPUS,
+    MINI_BATCH,
+    NODES,
+    ROLLOUT,
+    SAMPLES_OF_PROMPT,
+    TRAIN_BATCH,
+    Facts,
+    gpus_are,
+)
 
 _KEYS = (TRAIN_BATCH, SAMPLES_OF_PROMPT, GPUS, NODES)
 _OWN_BATCH = "data.gen_batch_size"
@@ -79,7 +90,7 @@ def _model_parallel(facts: Facts) -> bool:
 def _model_parallel_message(facts: Facts) -> str:
     tensor, pipeline = (facts.said(key) for key in _PARALLEL)
     context = facts.said(f"{_MEGATRON}.context_parallel_size")
-    return f"{facts.gpus_said()} is not a multiple of {facts.model_parallel} = {tensor} x {pipeline} x {context}"
+    return f"{gpus_are(facts)} not a multiple of {facts.model_parallel} = {tensor} x {pipeline} x {context}"
 
 
 def _minimal(facts: Facts) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from verlint.verl.constraints import AT_WORKERS, Ask, Row
-from verlint.verl.facts import ACTOR, DYNAMIC, REF, ROLLOUT, Facts, short
+from verlint.verl.facts import ACTOR, DYNAMIC, REF, ROLLOUT, STRATEGY, Facts, short
 
 _OLD = "RayPPOTrainer._validate_config"
 _NEW = "validate_config"
@@ -87,6 +87,28 @@ def _needs_per_gpu(id: str, key: str) -> Row:
         lambda facts: f"set {new} instead: the samples that fit one GPU",
         "engine_workers.ActorRolloutRefWorker.init_model",
         AT_WORKERS,
+        unless=("V3n",),
+    )
+
+
+def _megatron_without(facts: Facts) -> bool:
+    return facts.strategy == "megatron" and facts.count_or_none(f"{_ACTOR_MICRO}_per_gpu") is None and _is_whole(facts)
+
+
+def _megatron_row(since: str, until: str, rejects: Ask, source: str) -> Row:
+    """Megatron's smallest batch is computed from the size per GPU, whether it is used or not."""
+    new = f"{_ACTOR_MICRO}_per_gpu"
+    return Row(
+        "V3n",
+        since,
+        (new, STRATEGY),
+        rejects,
+        lambda facts: f"{facts.said(new)}, and the smallest batch of Megatron is computed from it",
+        lambda facts: f"set {new} to the samples that fit one GPU",
+        f"{source}: TypeError",
+        until=until,
+        unless=("V4",),
+        validated=True,
     )
 
 
@@ -105,6 +127,8 @@ ROWS: tuple[Row, ...] = (
         "V8", "reward_model.micro_batch_size", _with_reward_model, ("0.2.0", "0.5.0", _OLD), ("0.6.0", "0.6.1", _NEW)
     ),
     *_rows_of("V8", "reward_model.micro_batch_size", _without_reward_loop, ("0.7.0", "0.7.0", _NEW)),
+    _megatron_row("0.4.0", "0.5.0", _megatron_without, _OLD),
+    _megatron_row("0.6.0", "", lambda facts: _megatron_without(facts) and _fixed(facts), _NEW),
     _needs_per_gpu("W6a", _ACTOR_MICRO),
     _needs_per_gpu("W6r", _ROLLOUT_MICRO),
 )

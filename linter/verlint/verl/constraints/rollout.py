@@ -6,7 +6,7 @@ versions), `RolloutConfig.__post_init__` of `workers/config/rollout.py` (from 0.
 from __future__ import annotations
 
 from verlint.verl.constraints import AT_WORKERS, Row
-from verlint.verl.facts import GPUS, NODES, ROLLOUT, Facts, short
+from verlint.verl.facts import GPUS, NODES, ROLLOUT, Facts, gpus_are, short
 
 TENSOR = f"{ROLLOUT}.tensor_model_parallel_size"
 DATA = f"{ROLLOUT}.data_parallel_size"
@@ -36,7 +36,7 @@ def _all(facts: Facts) -> bool:
 
 
 def _tensor_message(facts: Facts) -> str:
-    return f"{facts.gpus_said()} is not a multiple of {facts.said(TENSOR)}"
+    return f"{gpus_are(facts)} not a multiple of {facts.said(TENSOR)}"
 
 
 def _all_message(facts: Facts) -> str:
@@ -44,7 +44,7 @@ def _all_message(facts: Facts) -> str:
     if not more:
         return _tensor_message(facts)
     sizes = " x ".join(facts.said(key) for key in (TENSOR, *more))
-    return f"{facts.gpus_said()} is not a multiple of {sizes} = {_span(facts)}"
+    return f"{gpus_are(facts)} not a multiple of {sizes} = {_span(facts)}"
 
 
 def _tensor_help(facts: Facts) -> str:
@@ -106,6 +106,7 @@ def _split(*names: str) -> Row:
         lambda facts: f"{short(DISAGGREGATION)} works with {' and '.join(names)} only, not with {facts.said(NAME)}",
         lambda facts: f"set {NAME}={names[0]}, or turn it off",
         _CLASS,
+        AT_WORKERS,
         until=until,
     )
 
@@ -134,8 +135,12 @@ ROWS: tuple[Row, ...] = (
         "_build_rollout: rollout world_size is not divisible by infer_world_size",
         AT_WORKERS,
     ),
-    Row("D4", "0.6.0", (EXPERT, TENSOR, DATA), _expert, _expert_message, _expert_help, _CLASS, until="0.7.0"),
-    Row("D4", "0.7.1", (EXPERT, TENSOR, DATA), _expert_but_for_trtllm, _expert_message, _expert_help, _CLASS),
+    Row(
+        "D4", "0.6.0", (EXPERT, TENSOR, DATA), _expert, _expert_message, _expert_help, _CLASS, AT_WORKERS, until="0.7.0"
+    ),
+    Row(
+        "D4", "0.7.1", (EXPERT, TENSOR, DATA), _expert_but_for_trtllm, _expert_message, _expert_help, _CLASS, AT_WORKERS
+    ),
     Row(
         "D5",
         "0.6.0",
@@ -144,6 +149,7 @@ ROWS: tuple[Row, ...] = (
         _pipeline_message,
         lambda facts: f"set {PIPELINE}=1 and spread the model with {TENSOR}",
         _CLASS,
+        AT_WORKERS,
         until="0.7.0",
     ),
     Row(
@@ -154,6 +160,7 @@ ROWS: tuple[Row, ...] = (
         _pipeline_message,
         lambda facts: f"set {PIPELINE}=1 and spread the model with {TENSOR}",
         _CLASS,
+        AT_WORKERS,
     ),
     Row(
         "D6",
@@ -163,6 +170,7 @@ ROWS: tuple[Row, ...] = (
         lambda facts: f"{facts.said(MOE_TENSOR)} works with trtllm only, not with {facts.said(NAME)}",
         lambda facts: f"take {MOE_TENSOR} out, or set {NAME}=trtllm",
         _CLASS,
+        AT_WORKERS,
     ),
     Row(
         "D6p",
@@ -172,6 +180,7 @@ ROWS: tuple[Row, ...] = (
         lambda facts: f"{facts.said(MOE_TENSOR)} x {facts.said(EXPERT)} is not {facts.said(TENSOR)}",
         lambda facts: f"make the product {facts.count(TENSOR)}",
         _CLASS,
+        AT_WORKERS,
     ),
     _split("sglang"),
     _split("sglang", "vllm"),
