@@ -29,7 +29,15 @@ from verlint.rule import ERROR, Context, rule
 from verlint_rules.config.rejections import rejections
 
 
-@rule("VL720", "batch-divisibility", on=Launch, severity=ERROR, since="0.1", words=("main_ppo", "main_dapo"))
+@rule(
+    "VL720",
+    "batch-divisibility",
+    on=Launch,
+    severity=ERROR,
+    since="0.1",
+    fixable="unsafe",
+    words=("main_ppo", "main_dapo"),
+)
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     from verlint.verl.constraints.batch import ROWS
 

@@ -18,7 +18,15 @@ from verlint.rule import ERROR, Context, rule
 from verlint_rules.config.rejections import rejections
 
 
-@rule("VL723", "sequence-parallel", on=Launch, severity=ERROR, since="0.1", words=("main_ppo", "main_dapo"))
+@rule(
+    "VL723",
+    "sequence-parallel",
+    on=Launch,
+    severity=ERROR,
+    since="0.1",
+    fixable="safe",
+    words=("main_ppo", "main_dapo"),
+)
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     from verlint.verl.constraints.sequence import ROWS
 

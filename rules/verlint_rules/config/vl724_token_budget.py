@@ -21,7 +21,9 @@ from verlint.rule import ERROR, Context, rule
 from verlint_rules.config.rejections import rejections
 
 
-@rule("VL724", "token-budget", on=Launch, severity=ERROR, since="0.1", words=("main_ppo", "main_dapo"))
+@rule(
+    "VL724", "token-budget", on=Launch, severity=ERROR, since="0.1", fixable="unsafe", words=("main_ppo", "main_dapo")
+)
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     from verlint.verl.constraints.tokens import ROWS
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 Ask: TypeAlias = "Callable[[Facts], bool]"
 Say: TypeAlias = "Callable[[Facts], str]"
+Change: TypeAlias = "Callable[[Facts], tuple[str, str] | None]"
 
 PPO = (MAIN, "recipe.dapo.main_dapo")
 """Entry points whose trainers and workers are those of the PPO trainer."""
@@ -35,7 +36,9 @@ class Row:
     first that the launch gives is pointed at. `rejects` may raise `Undecided`. `message` says the arithmetic, `help`
     the legal values, `outcome` what happens. `source` is the check of VeRL. `entries` are the entry points it holds
     for. `silent` rows change the result without a word. `unless` names rows whose finding explains this one too.
-    `validated`: it is one of the checks of `validate_config` and of the data classes, before any worker starts."""
+    `validated`: it is one of the checks of `validate_config` and of the data classes, before any worker starts.
+    `fix` gives a key and the text that mends the launch where the launch gives the key, "" to take it out; `safe` says
+    that this is what the author meant."""
 
     id: str
     since: str
@@ -50,6 +53,8 @@ class Row:
     silent: bool = False
     unless: tuple[str, ...] = ()
     validated: bool = False
+    fix: Change | None = None
+    safe: bool = False
 
     def holds_in(self, facts: Facts) -> bool:
         """Whether the row is asked on the version and for the entry point."""
@@ -131,7 +136,12 @@ def any_of(*asks: Ask) -> Ask:
     return ask
 
 
+def above(value: int, step: int) -> int:
+    """The multiple of `step` that is not below a value."""
+    return -(-value // step) * step
+
+
 def nearest(value: int, step: int) -> str:
     """The multiples of `step` next to a value, in words: `56 or 64`."""
-    below, above = value // step * step, -(-value // step) * step
-    return str(above) if below <= 0 or below == above else f"{below} or {above}"
+    lower, upper = value // step * step, above(value, step)
+    return str(upper) if lower <= 0 or lower == upper else f"{lower} or {upper}"

@@ -5,9 +5,10 @@ Sources: `_validate_config` of `trainer/ppo/ray_trainer.py` (to 0.5.0), `utils/c
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import gcd
 
-from verlint.verl.constraints import AT_STEP, STOCK, Row, nearest
+from verlint.verl.constraints import AT_STEP, STOCK, Change, Row, above, nearest
 from verlint.verl.facts import (
     ACTOR,
     DYNAMIC,
@@ -69,6 +70,14 @@ def said_ranks(facts: Facts) -> str:
 def prompts(value: int, n: int, by: int) -> str:
     """The counts of prompts next to a value whose samples divide."""
     return nearest(value, by // gcd(by, n))
+
+
+def _more_prompts(by: Callable[[Facts], int]) -> Change:
+    """More prompts to a batch, so that its samples are a multiple."""
+    return lambda facts: (
+        TRAIN_BATCH,
+        str(above(facts.count(TRAIN_BATCH), by(facts) // gcd(by(facts), facts.count(SAMPLES_OF_PROMPT, 1)))),
+    )
 
 
 def _gpus_message(facts: Facts) -> str:
@@ -183,9 +192,38 @@ def _workers_help(facts: Facts) -> str:
     return f"set {_WORKERS}={fitting}, or {TRAIN_BATCH} to {legal}"
 
 
+def _more_of_update(facts: Facts) -> tuple[str, str]:
+    step = facts.dp // gcd(facts.dp, facts.count(SAMPLES_OF_PROMPT, 1))
+    return MINI_BATCH, str(above(facts.count(MINI_BATCH), step))
+
+
+_FIX_GPUS = _more_prompts(lambda facts: facts.n_gpus)
+
 ROWS: tuple[Row, ...] = (
-    Row("V1", "0.2.0", _KEYS, _samples_over_gpus, _gpus_message, _gpus_help, _OLD, until="0.3.0", validated=True),
-    Row("V1", "0.4.0", _KEYS, _sharded_over_gpus, _gpus_message, _gpus_help, _OLD, until="0.5.0", validated=True),
+    Row(
+        "V1",
+        "0.2.0",
+        _KEYS,
+        _samples_over_gpus,
+        _gpus_message,
+        _gpus_help,
+        _OLD,
+        until="0.3.0",
+        validated=True,
+        fix=_FIX_GPUS,
+    ),
+    Row(
+        "V1",
+        "0.4.0",
+        _KEYS,
+        _sharded_over_gpus,
+        _gpus_message,
+        _gpus_help,
+        _OLD,
+        until="0.5.0",
+        validated=True,
+        fix=_FIX_GPUS,
+    ),
     Row(
         "V1",
         "0.6.0",
@@ -195,6 +233,7 @@ ROWS: tuple[Row, ...] = (
         _gpus_help,
         _NEW,
         validated=True,
+        fix=_FIX_GPUS,
     ),
     Row(
         "V2",
@@ -227,6 +266,7 @@ ROWS: tuple[Row, ...] = (
         _OLD,
         until="0.5.0",
         validated=True,
+        fix=_more_prompts(_minimal),
     ),
     Row(
         "V3",
@@ -237,6 +277,7 @@ ROWS: tuple[Row, ...] = (
         _micro_help,
         _NEW,
         validated=True,
+        fix=_more_prompts(_minimal),
     ),
     Row(
         "W3",
@@ -248,6 +289,7 @@ ROWS: tuple[Row, ...] = (
         "engine_workers.train_mini_batch",
         AT_STEP,
         unless=("V1", "V2"),
+        fix=_more_of_update,
     ),
     Row(
         "W18",
@@ -260,6 +302,7 @@ ROWS: tuple[Row, ...] = (
         AT_STEP,
         until="0.4.1",
         entries=STOCK,
+        fix=lambda facts: (TRAIN_BATCH, str(above(facts.count(TRAIN_BATCH), facts.n_gpus))),
     ),
     Row(
         "W18d",
@@ -271,6 +314,7 @@ ROWS: tuple[Row, ...] = (
         "RayPPOTrainer._balance_batch and DataProto.chunk",
         AT_STEP,
         entries=STOCK,
+        fix=_more_prompts(lambda facts: facts.dp),
     ),
     Row(
         "W19",

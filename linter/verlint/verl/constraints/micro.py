@@ -67,7 +67,18 @@ def _rows_of(id: str, key: str, needed: Ask, *spans: tuple[str, str, str]) -> It
         return f"remove {key}, it is the deprecated one: samples on all GPUs together"
 
     for since, until, source in spans:
-        yield Row(id, since, (key, new), rejects, message, help, source, until=until, validated=True)
+        yield Row(
+            id,
+            since,
+            (key, new),
+            rejects,
+            message,
+            help,
+            source,
+            until=until,
+            validated=True,
+            fix=lambda facts: (key, "") if facts.count_or_none(new) is not None else None,
+        )
 
 
 def _needs_per_gpu(id: str, key: str) -> Row:

@@ -256,6 +256,15 @@ def _log_probs(key: str, of_ref: bool) -> Row:
     )
 
 
+def _one_update(facts: Facts) -> tuple[str, str]:
+    return MINI_BATCH, str(facts.count(TRAIN_BATCH))
+
+
+def _whole_parts(facts: Facts) -> tuple[str, str]:
+    """The largest micro-batch that goes into the update of a rank, and is not above the one that is given."""
+    return MICRO_PER_GPU, _divisors(facts.mini_per_rank, _micro_of(facts) or facts.mini_per_rank).split(" ")[0]
+
+
 ROWS: tuple[Row, ...] = (
     Row(
         "V9",
@@ -267,6 +276,7 @@ ROWS: tuple[Row, ...] = (
         _OLD,
         until="0.5.0",
         validated=True,
+        fix=_one_update,
     ),
     Row(
         "V9",
@@ -277,6 +287,7 @@ ROWS: tuple[Row, ...] = (
         _above_help,
         "ActorConfig.validate",
         validated=True,
+        fix=_one_update,
     ),
     Row(
         "S1",
@@ -289,6 +300,7 @@ ROWS: tuple[Row, ...] = (
         "dynamic batching drops the check, and VeRL scales the loss by "
         "micro-batch / mini-batch, so the gradients silently shrink by that much",
         silent=True,
+        fix=_one_update,
     ),
     Row(
         "W27",
@@ -394,6 +406,7 @@ ROWS: tuple[Row, ...] = (
         _LEGACY,
         AT_WORKERS,
         unless=("V10a", "V10b"),
+        fix=_whole_parts,
     ),
     Row(
         "W2c",
@@ -414,6 +427,7 @@ ROWS: tuple[Row, ...] = (
         _broken_up_help,
         "engine/utils.py:prepare_micro_batches",
         AT_STEP,
+        fix=_whole_parts,
     ),
     _log_probs(f"{ROLLOUT}.log_prob_micro_batch_size_per_gpu", of_ref=False),
     _log_probs(f"{REF}.log_prob_micro_batch_size_per_gpu", of_ref=True),

@@ -66,11 +66,23 @@ def _critic_help(facts: Facts) -> str:
 
 _KEYS = (REMOVE_PADDING, SEQUENCE_PARALLEL, REF_PARALLEL)
 _CRITIC_KEYS = (CRITIC_REMOVE_PADDING, CRITIC_PARALLEL)
+
+
+def _remove(facts: Facts) -> tuple[str, str]:
+    return REMOVE_PADDING, "True"
+
+
+def _remove_of_critic(facts: Facts) -> tuple[str, str]:
+    return CRITIC_REMOVE_PADDING, "True"
+
+
 _ACTOR_CLASS = "FSDPActorConfig.validate"
 
 ROWS: tuple[Row, ...] = (
-    Row("V12", "0.2.0", _KEYS, _fsdp_one, _message, _help, _OLD, until="0.4.1", validated=True),
-    Row("V12", "0.5.0", _KEYS, _fsdp_both, _message, _help, _OLD, until="0.5.0", validated=True),
+    Row("V12", "0.2.0", _KEYS, _fsdp_one, _message, _help, _OLD, until="0.4.1", validated=True, fix=_remove, safe=True),
+    Row(
+        "V12", "0.5.0", _KEYS, _fsdp_both, _message, _help, _OLD, until="0.5.0", validated=True, fix=_remove, safe=True
+    ),
     Row(
         "V12",
         "0.6.0",
@@ -80,9 +92,35 @@ ROWS: tuple[Row, ...] = (
         _help,
         _ACTOR_CLASS,
         validated=True,
+        fix=_remove,
+        safe=True,
     ),
-    Row("V13", "0.2.0", _CRITIC_KEYS, _critic_one, _critic_message, _critic_help, _OLD, until="0.4.1", validated=True),
-    Row("V13", "0.5.0", _CRITIC_KEYS, _critic_both, _critic_message, _critic_help, _OLD, until="0.5.0", validated=True),
+    Row(
+        "V13",
+        "0.2.0",
+        _CRITIC_KEYS,
+        _critic_one,
+        _critic_message,
+        _critic_help,
+        _OLD,
+        until="0.4.1",
+        validated=True,
+        fix=_remove_of_critic,
+        safe=True,
+    ),
+    Row(
+        "V13",
+        "0.5.0",
+        _CRITIC_KEYS,
+        _critic_both,
+        _critic_message,
+        _critic_help,
+        _OLD,
+        until="0.5.0",
+        validated=True,
+        fix=_remove_of_critic,
+        safe=True,
+    ),
     Row(
         "V13",
         "0.6.0",
@@ -93,5 +131,7 @@ ROWS: tuple[Row, ...] = (
         "FSDPCriticConfig",
         until="0.7.1",
         validated=True,
+        fix=_remove_of_critic,
+        safe=True,
     ),
 )

@@ -87,6 +87,7 @@ def _row(id: str, budget: str, parallel: str, role: Ask, after: str = "") -> Row
         help,
         "rearrange_micro_batches: max_token_len must be greater than the sequence length",
         AT_STEP,
+        fix=lambda facts: (budget, str(-(-facts.longest // _parallel(facts, parallel)))),
     )
 
 
@@ -113,6 +114,7 @@ ROWS: tuple[Row, ...] = (
         "vllm_rollout_spmd.py",
         AT_WORKERS,
         until="0.6.1",
+        fix=lambda facts: (BATCHED, str(_rollout_longest(facts))),
     ),
     _row("W15a", ACTOR_BUDGET, SEQUENCE_PARALLEL, lambda facts: facts.flag(DYNAMIC)),
     _row("W15l", ROLLOUT_BUDGET, SEQUENCE_PARALLEL, _log_prob_dynamic, ACTOR_BUDGET),
