@@ -108,6 +108,7 @@ W15f  | 0.2    | 0.7.1  | LONG actor.use_kl_loss=True ref.log_prob_use_dynamic_b
 W15c  | 0.2    | 0.7.1  | LONG adv=gae critic.use_dynamic_bsz=True critic.ppo_max_token_len_per_gpu=2000 | LONG critic.use_dynamic_bsz=True critic.ppo_max_token_len_per_gpu=2000
 W15v  | 0.2    | 0.7.1  | LONG adv=gae critic.use_dynamic_bsz=True critic.ppo_max_token_len_per_gpu=2048 critic.forward_max_token_len_per_gpu=2000 | LONG adv=gae critic.use_dynamic_bsz=True critic.ppo_max_token_len_per_gpu=2048 critic.forward_max_token_len_per_gpu=2048
 W7    | 0.2    |        | rollout.tensor_model_parallel_size=3          | rollout.tensor_model_parallel_size=4
+W8    | 0.6.0  |        | rollout.mode=async gpus=4 trainer.nnodes=3 rollout.tensor_model_parallel_size=6 tbs=96 | rollout.mode=async gpus=4 trainer.nnodes=2 rollout.tensor_model_parallel_size=8
 D4    | 0.6.0  |        | rollout.expert_parallel_size=4 rollout.tensor_model_parallel_size=2 | rollout.expert_parallel_size=2 rollout.tensor_model_parallel_size=2
 D5    | 0.6.0  |        | rollout.pipeline_model_parallel_size=2        | rollout.pipeline_model_parallel_size=1
 D6    | 0.7.1  |        | ++rollout.moe_tensor_parallel_size=2          | ++rollout.moe_tensor_parallel_size=1
@@ -131,6 +132,9 @@ W23   | 0.7.0  |        | rollout.prometheus.enable=True rollout.disable_log_sta
 T14   | 0.9.0  |        | algorithm.filter_groups.enable=True algorithm.filter_groups.metric=null | algorithm.filter_groups.enable=True algorithm.filter_groups.metric=reward
 T14r  | 0.9.0  |        | algorithm.filter_groups.enable=True algorithm.filter_groups.metric=acc reward.reward_model.enable=True | algorithm.filter_groups.enable=True algorithm.filter_groups.metric=acc
 T14i  | 0.9.0  |        | algorithm.filter_groups.enable=True algorithm.filter_groups.max_inflight_gen_batches=0 | algorithm.filter_groups.max_inflight_gen_batches=0
+T10   | 0.5.0  | 0.7.1  | data.sampler.class_path=order.py data.sampler.class_name=Order | data.sampler.class_path=order.py data.sampler.class_name=Order data.dataloader_num_workers=0
+D15   | 0.6.0  | 0.7.0  | reward_model.enable_resource_pool=True          | reward_model.enable_resource_pool=True reward_model.nnodes=1 reward_model.n_gpus_per_node=8
+D15   | 0.7.1  |        | reward.reward_model.enable_resource_pool=True   | reward.reward_model.enable_resource_pool=True reward.reward_model.nnodes=1
 T20s  | 0.8.0  |        | v1=False adv=optimal_token_baseline           | v1=False adv=optimal_token_baseline ++actor.calculate_sum_pi_squared=True
 W22   | 0.8.0  |        | ++actor.calculate_sum_pi_squared=True model.use_fused_kernels=True | ++actor.calculate_sum_pi_squared=True
 T22   | 0.4.1  | 0.6.1  | OLD_DAPO ++reward_model.reward_kwargs.overlong_buffer_cfg.len=512 | OLD_DAPO ++reward_model.reward_kwargs.overlong_buffer_cfg.len=512 ++reward_model.reward_kwargs.max_resp_len=2048

@@ -29,6 +29,8 @@ SUM_PI = f"{ACTOR}.calculate_sum_pi_squared"
 FUSED = f"{MODEL}.use_fused_kernels"
 REWARD_POOL = "reward.reward_model.enable_resource_pool"
 REWARD_MODEL = "reward.reward_model.enable"
+CURRICULUM = "data.sampler.class_path"
+LOADERS = "data.dataloader_num_workers"
 SAMPLER = "trainer.v1.sampler.custom_sampler.path"
 
 _OLD = "RayPPOTrainer._validate_config"
@@ -116,6 +118,31 @@ def _no_sum(facts: Facts) -> bool:
     if facts.text(ESTIMATOR) not in ("optimal_token_baseline", "tir_optimal_token_baseline"):
         return False
     return facts.trainer == "v0" and facts.trains and not facts.flag(SUM_PI)
+
+
+def _cached_order(facts: Facts) -> bool:
+    return facts.get(CURRICULUM, None) is not None and facts.get(LOADERS, 8) != 0
+
+
+def _pool_rows(section: str, since: str, until: str) -> tuple[Row, ...]:
+    """A pool of GPUs for the reward model; its nodes are 0 unless they are set."""
+    enabled, sizes = f"{section}.enable_resource_pool", (f"{section}.nnodes", f"{section}.n_gpus_per_node")
+
+    def row(size: str) -> Row:
+        return Row(
+            "D15",
+            since,
+            (size, enabled),
+            lambda facts: facts.flag(enabled) and facts.count(size) <= 0,
+            lambda facts: f"{facts.said(enabled)} needs GPUs, but {facts.said(size)}",
+            lambda facts: f"set {size} to those of the reward model",
+            "main_ppo: must be greater than 0",
+            AT_WORKERS,
+            until=until,
+            entries=STOCK,
+        )
+
+    return tuple(map(row, sizes))
 
 
 # ---- the overlong penalty of the reward manager `dapo`
@@ -309,6 +336,20 @@ ROWS: tuple[Row, ...] = (
         AT_STEP,
         entries=STOCK,
     ),
+    Row(
+        "T10",
+        "0.5.0",
+        (CURRICULUM, LOADERS),
+        _cached_order,
+        lambda facts: f"{facts.said(CURRICULUM)} orders samples as the run goes, but {facts.said(LOADERS)} fetch ahead",
+        lambda facts: f"set {LOADERS}=0",
+        "create_rl_sampler: num_workers must be 0",
+        AT_WORKERS,
+        until="0.7.1",
+        entries=STOCK,
+    ),
+    *_pool_rows("reward_model", "0.6.0", "0.7.0"),
+    *_pool_rows("reward.reward_model", "0.7.1", ""),
     *_overlong_rows("reward_model", "reward_model.reward_manager", "0.4.1", "0.6.1", only_enabled=False),
     *_overlong_rows("reward", "reward.reward_manager.name", "0.7.1", "0.8.0", only_enabled=False),
     *_overlong_rows("reward", "reward.reward_manager.name", "0.9.0", "", only_enabled=True),

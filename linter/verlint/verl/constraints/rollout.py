@@ -53,6 +53,13 @@ def _tensor_help(facts: Facts) -> str:
     return f"set {TENSOR}={fitting[-1]}" if fitting else "give the run a multiple of that many GPUs"
 
 
+def _across_nodes(facts: Facts) -> bool:
+    if facts.rollout_path != "agent_loop" or _all(facts):
+        return False
+    size, on_node = _span(facts), facts.count(GPUS)
+    return 0 < on_node < size and size % on_node != 0
+
+
 def _expert(facts: Facts) -> bool:
     size = facts.count_or_none(EXPERT)
     return size is not None and size > 1 and size != facts.count(TENSOR) * facts.count(DATA, 1)
@@ -134,6 +141,17 @@ ROWS: tuple[Row, ...] = (
         _tensor_help,
         "_build_rollout: rollout world_size is not divisible by infer_world_size",
         AT_WORKERS,
+    ),
+    Row(
+        "W8",
+        "0.6.0",
+        _PARALLEL,
+        _across_nodes,
+        lambda facts: f"an engine of {_span(facts)} GPUs is no whole number of nodes with {facts.said(GPUS)}",
+        lambda facts: f"set {TENSOR} so that an engine has a multiple or a part of the GPUs of a node",
+        "RolloutReplica: world_size must be divisible by gpus_per_node",
+        AT_WORKERS,
+        unless=("W7",),
     ),
     Row(
         "D4", "0.6.0", (EXPERT, TENSOR, DATA), _expert, _expert_message, _expert_help, _CLASS, AT_WORKERS, until="0.7.0"
