@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from verlint.languages.bash.command import Command
@@ -18,6 +18,7 @@ TYPE_CHECKING = False  # as `typing` says it, without its import
 if TYPE_CHECKING:
     from typing import Any
 
+    from verlint.verl.facts import Facts
     from verlint.verl.overriding import Applied
 
 _PYTHON = pattern(r"(?:python|pypy)(?:\d+(?:\.\d+)*)?w?")
@@ -243,6 +244,17 @@ class Launch:
         if self.verl is None:
             return None
         return self.verl.applied(self.overrides, multirun=call_of("", self.options).multirun)
+
+    @cached_property
+    def facts(self) -> Sequence[Facts]:
+        """What follows from the config: on the VeRL in use, or on each version that fits, newest first; empty when the
+        config is not known."""
+        if self.verl is None:
+            return ()
+        from verlint.verl.facts import facts_of
+
+        call = call_of(self.program.entry, self.options)
+        return facts_of(self.verl, self.overrides, call.module, multirun=call.multirun)
 
     @cached_property
     def by_key(self) -> Mapping[str, Override]:

@@ -1,0 +1,147 @@
+"""What VeRL demands of a config: rows of data, each with the versions it holds in and where VeRL checks it.
+
+A row is asked of a launch only for the versions it holds in. What it says is certain when it rejects the launch
+whatever the unknown values are, and, for a guessed version, in every version that fits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from verlint.record import dataclass
+from verlint.verl.facts import MAIN, Facts, Undecided, outcomes, padded
+
+TYPE_CHECKING = False  # as `typing` says it, without its import
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+Ask: TypeAlias = "Callable[[Facts], bool]"
+Say: TypeAlias = "Callable[[Facts], str]"
+Change: TypeAlias = "Callable[[Facts], tuple[str, str] | None]"
+
+PPO = (MAIN, "recipe.dapo.main_dapo")
+"""Entry points whose trainers and workers are those of the PPO trainer."""
+STOCK = (MAIN,)
+FULLY_ASYNC = ("verl.experimental.fully_async_policy.fully_async_main",)
+
+AT_START = "VeRL stops at start-up"
+AT_WORKERS = "VeRL stops when its workers start"
+AT_STEP = "VeRL stops in the first step"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One thing that VeRL rejects.
+
+    `since` and `until` are the first and the last version it holds in, "" for still. `keys` are what it is about; the
+    first that the launch gives is pointed at. `rejects` may raise `Undecided`. `message` says the arithmetic, `help`
+    the legal values, `outcome` what happens. `source` is the check of VeRL. `entries` are the entry points it holds
+    for. `silent` rows change the result without a word. `unless` names rows whose finding explains this one too.
+    `validated`: it is one of the checks of `validate_config` and of the data classes, before any worker starts.
+    `fix` gives a key and the text that mends the launch where the launch gives the key, "" to take it out; `safe` says
+    that this is what the author meant."""
+
+    id: str
+    since: str
+    keys: tuple[str, ...]
+    rejects: Ask
+    message: Say
+    help: Say
+    source: str
+    outcome: str = AT_START
+    until: str = ""
+    entries: tuple[str, ...] = PPO
+    silent: bool = False
+    unless: tuple[str, ...] = ()
+    validated: bool = False
+    fix: Change | None = None
+    safe: bool = False
+
+    def holds_in(self, facts: Facts) -> bool:
+        """Whether the row is asked on the version and for the entry point."""
+        if facts.entry not in self.entries or not facts.at_least(self.since):
+            return False
+        return not self.until or padded(facts.version) <= padded(self.until)
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A row that a launch violates, with the facts it is shown by.
+
+    `on_defaults` are keys that are not given, and decide it with their default. `fitting` are the versions it was asked
+    of when the version is a guess."""
+
+    row: Row
+    facts: Facts
+    on_defaults: tuple[str, ...] = ()
+    fitting: tuple[str, ...] = ()
+
+    @property
+    def message(self) -> str:
+        """The arithmetic, what happens, and which check of which version says so."""
+        where = self.facts.label
+        if len(self.fitting) > 1:
+            where = f"VeRL {self.fitting[-1]} to {self.fitting[0]}"
+        return f"{self.row.message(self.facts)}; {self.row.outcome} ({where}, {self.row.source})"
+
+
+def violations(facts: Sequence[Facts], rows: Iterable[Row]) -> Iterator[Violation]:
+    """The rows that a launch violates for certain. `facts` are those of each version that may be in use, the one to
+    judge by first."""
+    if not facts:
+        return
+    rows = tuple(rows)
+    found: dict[str, Violation] = {}
+    for row in rows:
+        if row.id in found or any(each in found for each in row.unless):
+            continue
+        shown = _rejected(facts[0], row)
+        if shown is None or not all(_rejected_by_any(each, row.id, rows) for each in facts[1:]):
+            continue
+        defaults = tuple(key for key in row.keys if key in shown.read and not shown.given(key))
+        found[row.id] = Violation(row, shown, defaults, tuple(each.version for each in facts))
+    yield from found.values()
+
+
+def _rejected_by_any(facts: Facts, id: str, rows: Iterable[Row]) -> bool:
+    return any(_rejected(facts, row) is not None for row in rows if row.id == id)
+
+
+def _rejected(facts: Facts, row: Row) -> Facts | None:
+    """The facts to show a rejection with; None when the row does not reject the launch for certain."""
+    if not row.holds_in(facts):
+        return None
+    shown: Facts | None = None
+    for answer, tried in outcomes(facts, row.rejects):
+        if answer is not True:
+            return None
+        shown = shown or tried
+    return shown
+
+
+def any_of(*asks: Ask) -> Ask:
+    """Whether one of some questions is answered with yes; undecided when one is and none is."""
+
+    def ask(facts: Facts) -> bool:
+        undecided: Undecided | None = None
+        for each in asks:
+            try:
+                if each(facts):
+                    return True
+            except Undecided as error:
+                undecided = undecided or error
+        if undecided is not None:
+            raise undecided
+        return False
+
+    return ask
+
+
+def above(value: int, step: int) -> int:
+    """The multiple of `step` that is not below a value."""
+    return -(-value // step) * step
+
+
+def nearest(value: int, step: int) -> str:
+    """The multiples of `step` next to a value, in words: `56 or 64`."""
+    lower, upper = value // step * step, above(value, step)
+    return str(upper) if lower <= 0 or lower == upper else f"{lower} or {upper}"

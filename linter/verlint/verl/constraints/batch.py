@@ -1,0 +1,331 @@
+"""Batches that must divide: over GPUs, data parallel ranks and workers of the rollout.
+
+Sources: `_validate_config` of `trainer/ppo/ray_trainer.py` (to 0.5.0), `utils/config.py` (from 0.6.0),
+`protocol.py:chunk`, `workers/engine_workers.py:train_mini_batch`, `experimental/agent_loop/agent_loop.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import gcd
+
+from verlint.verl.constraints import AT_STEP, STOCK, Change, Row, above, nearest
+from verlint.verl.facts import (
+    ACTOR,
+    DYNAMIC,
+    GPUS,
+    MINI_BATCH,
+    NODES,
+    ROLLOUT,
+    SAMPLES_OF_PROMPT,
+    TRAIN_BATCH,
+    Facts,
+    gpus_are,
+)
+
+_KEYS = (TRAIN_BATCH, SAMPLES_OF_PROMPT, GPUS, NODES)
+_OWN_BATCH = "data.gen_batch_size"
+_MEGATRON = f"{ACTOR}.megatron"
+_MICRO = f"{ACTOR}.ppo_micro_batch_size_per_gpu"
+_PARALLEL = tuple(f"{_MEGATRON}.{each}_size" for each in ("tensor_model_parallel", "pipeline_model_parallel"))
+_WORKERS = f"{ROLLOUT}.agent.num_workers"
+
+_OLD = "RayPPOTrainer._validate_config"
+_NEW = "validate_config"
+
+
+def _divides(value: int, by: int) -> bool:
+    return value <= 0 or by <= 0 or value % by == 0
+
+
+def _samples_over_gpus(facts: Facts) -> bool:
+    return not _divides(facts.samples, facts.n_gpus)
+
+
+def _sharded_over_gpus(facts: Facts) -> bool:
+    return facts.strategy != "megatron" and _samples_over_gpus(facts)
+
+
+def _fixed(facts: Facts) -> bool:
+    return not facts.flag(DYNAMIC)
+
+
+def said_samples(facts: Facts) -> str:
+    """The samples of a rollout batch with their arithmetic."""
+    return f"{facts.said(TRAIN_BATCH)} x {facts.said(SAMPLES_OF_PROMPT)} = {facts.samples}"
+
+
+def said_mini(facts: Facts) -> str:
+    """The samples of an update with their arithmetic."""
+    return f"{facts.said(MINI_BATCH)} x {facts.said(SAMPLES_OF_PROMPT)} = {facts.mini_samples}"
+
+
+def said_ranks(facts: Facts) -> str:
+    """The data parallel ranks with their arithmetic."""
+    shared = facts.model_parallel
+    if shared == 1:
+        return f"{facts.dp} data parallel ranks, one on each of {facts.gpus_said()}"
+    return f"{facts.dp} data parallel ranks ({facts.gpus_said()}, {shared} to a rank)"
+
+
+def prompts(value: int, n: int, by: int) -> str:
+    """The counts of prompts next to a value whose samples divide."""
+    return nearest(value, by // gcd(by, n))
+
+
+def _more_prompts(by: Callable[[Facts], int]) -> Change:
+    """More prompts to a batch, so that its samples are a multiple."""
+    return lambda facts: (
+        TRAIN_BATCH,
+        str(above(facts.count(TRAIN_BATCH), by(facts) // gcd(by(facts), facts.count(SAMPLES_OF_PROMPT, 1)))),
+    )
+
+
+def _gpus_message(facts: Facts) -> str:
+    return f"{said_samples(facts)} is not a multiple of {facts.gpus_said()}"
+
+
+def _gpus_help(facts: Facts) -> str:
+    legal = prompts(facts.count(TRAIN_BATCH), facts.count(SAMPLES_OF_PROMPT, 1), facts.n_gpus)
+    return f"set {TRAIN_BATCH} to {legal}, or change rollout.n or the number of GPUs"
+
+
+def _model_parallel(facts: Facts) -> bool:
+    if facts.strategy != "megatron":
+        return False
+    shared = facts.model_parallel
+    return facts.n_gpus > 0 and shared > 0 and facts.n_gpus % shared != 0
+
+
+def _model_parallel_message(facts: Facts) -> str:
+    tensor, pipeline = (facts.said(key) for key in _PARALLEL)
+    context = facts.said(f"{_MEGATRON}.context_parallel_size")
+    return f"{gpus_are(facts)} not a multiple of {facts.model_parallel} = {tensor} x {pipeline} x {context}"
+
+
+def _minimal(facts: Facts) -> int:
+    return facts.dp * facts.count(_MICRO)
+
+
+def _micro_over_ranks(facts: Facts) -> bool:
+    return facts.strategy == "megatron" and not _divides(facts.samples, _minimal(facts))
+
+
+def _micro_message(facts: Facts) -> str:
+    ranks = f"{_minimal(facts)} = {facts.dp} data parallel ranks x {facts.said(_MICRO)}"
+    return f"{said_samples(facts)} is not a multiple of {ranks}"
+
+
+def _micro_help(facts: Facts) -> str:
+    legal = prompts(facts.count(TRAIN_BATCH), facts.count(SAMPLES_OF_PROMPT, 1), _minimal(facts))
+    return f"set {TRAIN_BATCH} to {legal}, or lower actor.ppo_micro_batch_size_per_gpu"
+
+
+def mini_above_batch(facts: Facts) -> bool:
+    """Whether an update wants more prompts than a rollout batch has."""
+    return facts.count(MINI_BATCH) > facts.count(TRAIN_BATCH)
+
+
+def _update_over_ranks(facts: Facts) -> bool:
+    if facts.implementation != "engine" or not facts.trains:
+        return False
+    return not _divides(facts.mini_samples, facts.dp) and not (mini_above_batch(facts) and _fixed(facts))
+
+
+def _update_message(facts: Facts) -> str:
+    return f"{said_mini(facts)} samples of an update are not a multiple of {said_ranks(facts)}"
+
+
+def _update_help(facts: Facts) -> str:
+    legal = prompts(facts.count(MINI_BATCH), facts.count(SAMPLES_OF_PROMPT, 1), facts.dp)
+    return f"set actor.ppo_mini_batch_size to {legal}"
+
+
+def _own_batch(facts: Facts) -> bool:
+    """Whether the data loader gives batches of `data.train_batch_size`, not of `data.gen_batch_size`."""
+    return not facts.has(_OWN_BATCH) or facts.get(_OWN_BATCH) is None
+
+
+def _prompts_over_gpus(facts: Facts) -> bool:
+    if not facts.sharded or facts.rollout_path != "spmd" or facts.caps_mini_batch or not _own_batch(facts):
+        return False
+    return not _divides(facts.count(TRAIN_BATCH), facts.n_gpus) and not _samples_over_gpus(facts) and facts.trains
+
+
+def _prompts_message(facts: Facts) -> str:
+    at = "prompts are dealt to the GPUs before they are repeated rollout.n times"
+    return f"{facts.said(TRAIN_BATCH)} is not a multiple of {facts.gpus_said()}, and {at}"
+
+
+def _prompts_help(facts: Facts) -> str:
+    return f"set {TRAIN_BATCH} to {nearest(facts.count(TRAIN_BATCH), facts.n_gpus)}"
+
+
+def _samples_over_ranks(facts: Facts) -> bool:
+    if not facts.flag(DYNAMIC) or facts.trainer != "v0" or facts.caps_mini_batch or not _own_batch(facts):
+        return False
+    return not _divides(facts.samples, facts.dp) and facts.trains
+
+
+def _ranks_message(facts: Facts) -> str:
+    return f"{said_samples(facts)} is not a multiple of {said_ranks(facts)}"
+
+
+def _ranks_help(facts: Facts) -> str:
+    legal = prompts(facts.count(TRAIN_BATCH), facts.count(SAMPLES_OF_PROMPT, 1), facts.dp)
+    return f"set {TRAIN_BATCH} to {legal}; dynamic batching drops the check at start-up, not the demand"
+
+
+def _samples_over_workers(facts: Facts) -> bool:
+    if facts.rollout_path != "agent_loop" or facts.trainer != "v0" or not _own_batch(facts):
+        return False
+    return not _divides(facts.samples, facts.count(_WORKERS)) and facts.trains
+
+
+def _workers_message(facts: Facts) -> str:
+    return f"{said_samples(facts)} is not a multiple of {facts.said(_WORKERS)}"
+
+
+def _workers_help(facts: Facts) -> str:
+    workers = facts.count(_WORKERS)
+    fitting = max(each for each in range(1, workers + 1) if facts.samples % each == 0)
+    legal = prompts(facts.count(TRAIN_BATCH), facts.count(SAMPLES_OF_PROMPT, 1), workers)
+    return f"set {_WORKERS}={fitting}, or {TRAIN_BATCH} to {legal}"
+
+
+def _more_of_update(facts: Facts) -> tuple[str, str]:
+    step = facts.dp // gcd(facts.dp, facts.count(SAMPLES_OF_PROMPT, 1))
+    return MINI_BATCH, str(above(facts.count(MINI_BATCH), step))
+
+
+_FIX_GPUS = _more_prompts(lambda facts: facts.n_gpus)
+
+ROWS: tuple[Row, ...] = (
+    Row(
+        "V1",
+        "0.2.0",
+        _KEYS,
+        _samples_over_gpus,
+        _gpus_message,
+        _gpus_help,
+        _OLD,
+        until="0.3.0",
+        validated=True,
+        fix=_FIX_GPUS,
+    ),
+    Row(
+        "V1",
+        "0.4.0",
+        _KEYS,
+        _sharded_over_gpus,
+        _gpus_message,
+        _gpus_help,
+        _OLD,
+        until="0.5.0",
+        validated=True,
+        fix=_FIX_GPUS,
+    ),
+    Row(
+        "V1",
+        "0.6.0",
+        _KEYS,
+        lambda facts: _fixed(facts) and _sharded_over_gpus(facts),
+        _gpus_message,
+        _gpus_help,
+        _NEW,
+        validated=True,
+        fix=_FIX_GPUS,
+    ),
+    Row(
+        "V2",
+        "0.4.0",
+        (*_PARALLEL, GPUS, NODES),
+        _model_parallel,
+        _model_parallel_message,
+        lambda facts: "give the run a multiple of that many GPUs, or lower one of the parallel sizes",
+        _OLD,
+        until="0.5.0",
+        validated=True,
+    ),
+    Row(
+        "V2",
+        "0.6.0",
+        (*_PARALLEL, GPUS, NODES),
+        lambda facts: _fixed(facts) and _model_parallel(facts),
+        _model_parallel_message,
+        lambda facts: "give the run a multiple of that many GPUs, or lower one of the parallel sizes",
+        _NEW,
+        validated=True,
+    ),
+    Row(
+        "V3",
+        "0.4.0",
+        (TRAIN_BATCH, SAMPLES_OF_PROMPT, _MICRO, GPUS),
+        _micro_over_ranks,
+        _micro_message,
+        _micro_help,
+        _OLD,
+        until="0.5.0",
+        validated=True,
+        fix=_more_prompts(_minimal),
+    ),
+    Row(
+        "V3",
+        "0.6.0",
+        (TRAIN_BATCH, SAMPLES_OF_PROMPT, _MICRO, GPUS),
+        lambda facts: _fixed(facts) and _micro_over_ranks(facts),
+        _micro_message,
+        _micro_help,
+        _NEW,
+        validated=True,
+        fix=_more_prompts(_minimal),
+    ),
+    Row(
+        "W3",
+        "0.7.0",
+        (MINI_BATCH, SAMPLES_OF_PROMPT, GPUS, NODES),
+        _update_over_ranks,
+        _update_message,
+        _update_help,
+        "engine_workers.train_mini_batch",
+        AT_STEP,
+        unless=("V1", "V2"),
+        fix=_more_of_update,
+    ),
+    Row(
+        "W18",
+        "0.2.0",
+        (TRAIN_BATCH, GPUS, NODES),
+        _prompts_over_gpus,
+        _prompts_message,
+        _prompts_help,
+        "DataProto.chunk: only support equal chunk",
+        AT_STEP,
+        until="0.4.1",
+        entries=STOCK,
+        fix=lambda facts: (TRAIN_BATCH, str(above(facts.count(TRAIN_BATCH), facts.n_gpus))),
+    ),
+    Row(
+        "W18d",
+        "0.6.0",
+        _KEYS,
+        _samples_over_ranks,
+        _ranks_message,
+        _ranks_help,
+        "RayPPOTrainer._balance_batch and DataProto.chunk",
+        AT_STEP,
+        entries=STOCK,
+        fix=_more_prompts(lambda facts: facts.dp),
+    ),
+    Row(
+        "W19",
+        "0.5.0",
+        (TRAIN_BATCH, SAMPLES_OF_PROMPT, _WORKERS),
+        _samples_over_workers,
+        _workers_message,
+        _workers_help,
+        "AgentLoopManager.generate_sequences: only support equal chunk",
+        AT_STEP,
+        entries=STOCK,
+        unless=("V1", "W18d"),
+    ),
+)

@@ -1,0 +1,205 @@
+"""GPUs that an engine of the rollout spans, and what the engines can do.
+
+Sources: `workers/fsdp_workers.py:_build_rollout`, `workers/megatron_workers.py`, `workers/engine_workers.py` (all
+versions), `RolloutConfig.__post_init__` of `workers/config/rollout.py` (from 0.6.0)."""
+
+from __future__ import annotations
+
+from verlint.verl.constraints import AT_WORKERS, Row
+from verlint.verl.facts import GPUS, NODES, ROLLOUT, Facts, gpus_are, short
+
+TENSOR = f"{ROLLOUT}.tensor_model_parallel_size"
+DATA = f"{ROLLOUT}.data_parallel_size"
+PIPELINE = f"{ROLLOUT}.pipeline_model_parallel_size"
+EXPERT = f"{ROLLOUT}.expert_parallel_size"
+MOE_TENSOR = f"{ROLLOUT}.moe_tensor_parallel_size"
+NAME = f"{ROLLOUT}.name"
+DISAGGREGATION = f"{ROLLOUT}.disaggregation.enabled"
+
+_CLASS = "RolloutConfig"
+
+
+def _span(facts: Facts) -> int:
+    return facts.count(TENSOR) * facts.count(DATA, 1) * facts.count(PIPELINE, 1)
+
+
+def _tensor_alone(facts: Facts) -> bool:
+    size, gpus = facts.count(TENSOR), facts.n_gpus
+    return size > 0 and gpus > 0 and gpus % size != 0
+
+
+def _all(facts: Facts) -> bool:
+    if facts.trainer == "v1" and facts.text("trainer.v1.trainer_mode", "sync") == "separate_async":
+        return False
+    size, gpus = _span(facts), facts.n_gpus
+    return size > 0 and gpus > 0 and gpus % size != 0
+
+
+def _tensor_message(facts: Facts) -> str:
+    return f"{gpus_are(facts)} not a multiple of {facts.said(TENSOR)}"
+
+
+def _all_message(facts: Facts) -> str:
+    more = [key for key in (DATA, PIPELINE) if facts.count(key, 1) > 1]
+    if not more:
+        return _tensor_message(facts)
+    sizes = " x ".join(facts.said(key) for key in (TENSOR, *more))
+    return f"{gpus_are(facts)} not a multiple of {sizes} = {_span(facts)}"
+
+
+def _tensor_help(facts: Facts) -> str:
+    other = facts.count(DATA, 1) * facts.count(PIPELINE, 1)
+    fitting = [each for each in range(1, facts.count(TENSOR)) if facts.n_gpus % (each * other) == 0]
+    return f"set {TENSOR}={fitting[-1]}" if fitting else "give the run a multiple of that many GPUs"
+
+
+def _across_nodes(facts: Facts) -> bool:
+    if facts.rollout_path != "agent_loop" or _all(facts):
+        return False
+    size, on_node = _span(facts), facts.count(GPUS)
+    return 0 < on_node < size and size % on_node != 0
+
+
+def _expert(facts: Facts) -> bool:
+    size = facts.count_or_none(EXPERT)
+    return size is not None and size > 1 and size != facts.count(TENSOR) * facts.count(DATA, 1)
+
+
+def _expert_but_for_trtllm(facts: Facts) -> bool:
+    return facts.text(NAME) != "trtllm" and _expert(facts)
+
+
+def _expert_message(facts: Facts) -> str:
+    spanned = facts.count(TENSOR) * facts.count(DATA, 1)
+    return f"{facts.said(EXPERT)} is not {facts.said(TENSOR)} x {facts.said(DATA)} = {spanned}"
+
+
+def _expert_help(facts: Facts) -> str:
+    return f"set {EXPERT} to {facts.count(TENSOR) * facts.count(DATA, 1)} or 1"
+
+
+def _pipeline_vllm(facts: Facts) -> bool:
+    return facts.count(PIPELINE) > 1 and facts.text(NAME) in ("vllm", "sglang")
+
+
+def _pipeline_all(facts: Facts) -> bool:
+    return facts.count(PIPELINE) > 1 and facts.text(NAME) in ("vllm", "sglang", "trtllm")
+
+
+def _pipeline_message(facts: Facts) -> str:
+    return f"{facts.said(PIPELINE)} is not implemented for {facts.said(NAME)}"
+
+
+def _moe(facts: Facts) -> bool:
+    size = facts.count_or_none(MOE_TENSOR)
+    return size is not None and size > 1 and facts.text(NAME) != "trtllm"
+
+
+def _moe_product(facts: Facts) -> bool:
+    experts, size = facts.count_or_none(EXPERT), facts.count_or_none(MOE_TENSOR)
+    if experts in (None, 1) or size in (None, 1) or facts.text(NAME) != "trtllm":
+        return False
+    return experts * size != facts.count(TENSOR)
+
+
+def _split(*names: str) -> Row:
+    """Prefill and decode on GPUs of their own, for engines that can."""
+    since, until = ("0.8.0", "0.8.0") if names == ("sglang",) else ("0.9.0", "")
+    return Row(
+        "D7",
+        since,
+        (DISAGGREGATION, NAME),
+        lambda facts: facts.flag(DISAGGREGATION) and facts.text(NAME) not in names,
+        lambda facts: f"{short(DISAGGREGATION)} works with {' and '.join(names)} only, not with {facts.said(NAME)}",
+        lambda facts: f"set {NAME}={names[0]}, or turn it off",
+        _CLASS,
+        AT_WORKERS,
+        until=until,
+    )
+
+
+_PARALLEL = (TENSOR, DATA, PIPELINE, GPUS, NODES)
+
+ROWS: tuple[Row, ...] = (
+    Row(
+        "W7",
+        "0.2.0",
+        (TENSOR, GPUS, NODES),
+        _tensor_alone,
+        _tensor_message,
+        _tensor_help,
+        "_build_rollout: rollout world_size is not divisible by infer_tp",
+        AT_WORKERS,
+        until="0.5.0",
+    ),
+    Row(
+        "W7",
+        "0.6.0",
+        _PARALLEL,
+        _all,
+        _all_message,
+        _tensor_help,
+        "_build_rollout: rollout world_size is not divisible by infer_world_size",
+        AT_WORKERS,
+    ),
+    Row(
+        "W8",
+        "0.6.0",
+        _PARALLEL,
+        _across_nodes,
+        lambda facts: f"an engine of {_span(facts)} GPUs is no whole number of nodes with {facts.said(GPUS)}",
+        lambda facts: f"set {TENSOR} so that an engine has a multiple or a part of the GPUs of a node",
+        "RolloutReplica: world_size must be divisible by gpus_per_node",
+        AT_WORKERS,
+        unless=("W7",),
+    ),
+    Row(
+        "D4", "0.6.0", (EXPERT, TENSOR, DATA), _expert, _expert_message, _expert_help, _CLASS, AT_WORKERS, until="0.7.0"
+    ),
+    Row(
+        "D4", "0.7.1", (EXPERT, TENSOR, DATA), _expert_but_for_trtllm, _expert_message, _expert_help, _CLASS, AT_WORKERS
+    ),
+    Row(
+        "D5",
+        "0.6.0",
+        (PIPELINE, NAME),
+        _pipeline_vllm,
+        _pipeline_message,
+        lambda facts: f"set {PIPELINE}=1 and spread the model with {TENSOR}",
+        _CLASS,
+        AT_WORKERS,
+        until="0.7.0",
+    ),
+    Row(
+        "D5",
+        "0.7.1",
+        (PIPELINE, NAME),
+        _pipeline_all,
+        _pipeline_message,
+        lambda facts: f"set {PIPELINE}=1 and spread the model with {TENSOR}",
+        _CLASS,
+        AT_WORKERS,
+    ),
+    Row(
+        "D6",
+        "0.7.1",
+        (MOE_TENSOR, NAME),
+        _moe,
+        lambda facts: f"{facts.said(MOE_TENSOR)} works with trtllm only, not with {facts.said(NAME)}",
+        lambda facts: f"take {MOE_TENSOR} out, or set {NAME}=trtllm",
+        _CLASS,
+        AT_WORKERS,
+    ),
+    Row(
+        "D6p",
+        "0.7.1",
+        (MOE_TENSOR, EXPERT, TENSOR),
+        _moe_product,
+        lambda facts: f"{facts.said(MOE_TENSOR)} x {facts.said(EXPERT)} is not {facts.said(TENSOR)}",
+        lambda facts: f"make the product {facts.count(TENSOR)}",
+        _CLASS,
+        AT_WORKERS,
+    ),
+    _split("sglang"),
+    _split("sglang", "vllm"),
+)

@@ -1,0 +1,130 @@
+"""Token budgets: one sequence must fit in them.
+
+Sources: `utils/seqlen_balancing.py:rearrange_micro_batches`, called with padded sequences by the legacy workers (to
+0.7.1), `workers/rollout/vllm_rollout/vllm_rollout_spmd.py` (0.3.0 to 0.6.1)."""
+
+from __future__ import annotations
+
+from verlint.verl.constraints import AT_STEP, AT_WORKERS, Ask, Row
+from verlint.verl.facts import ACTOR, DYNAMIC, REF, ROLLOUT, SEQUENCE_PARALLEL, Facts, Undecided
+
+PROMPT = "data.max_prompt_length"
+RESPONSE = "data.max_response_length"
+BATCHED = f"{ROLLOUT}.max_num_batched_tokens"
+CHUNKED = f"{ROLLOUT}.enable_chunked_prefill"
+MODEL_LENGTH = f"{ROLLOUT}.max_model_len"
+ACTOR_BUDGET = f"{ACTOR}.ppo_max_token_len_per_gpu"
+ROLLOUT_BUDGET = f"{ROLLOUT}.log_prob_max_token_len_per_gpu"
+REF_BUDGET = f"{REF}.log_prob_max_token_len_per_gpu"
+REF_PARALLEL = f"{REF}.ulysses_sequence_parallel_size"
+CRITIC_PARALLEL = "critic.ulysses_sequence_parallel_size"
+
+
+def said_longest(facts: Facts) -> str:
+    """The tokens of the longest sample with their arithmetic."""
+    return f"{facts.said(PROMPT)} + {facts.said(RESPONSE)} = {facts.longest}"
+
+
+def _rollout_longest(facts: Facts) -> int:
+    own = facts.count_or_none(MODEL_LENGTH)
+    if own:
+        return own
+    return facts.count(f"{ROLLOUT}.prompt_length") + facts.count(f"{ROLLOUT}.response_length")
+
+
+def _prefill(facts: Facts) -> bool:
+    if facts.text(f"{ROLLOUT}.name") != "vllm" or facts.rollout_path != "spmd":
+        return False
+    return facts.count(BATCHED) < _rollout_longest(facts) and facts.flag(CHUNKED)
+
+
+def _prefill_message(facts: Facts) -> str:
+    longest = facts.said(MODEL_LENGTH) if facts.count_or_none(MODEL_LENGTH) else said_longest(facts)
+    return f"{facts.said(BATCHED)} is below {longest} with {facts.said(CHUNKED)}"
+
+
+def _prefill_help(facts: Facts) -> str:
+    return f"set {BATCHED} to at least {_rollout_longest(facts)}, or {CHUNKED}=False"
+
+
+def _short(budget: str, parallel: str, role: Ask, after: str = "") -> Ask:
+    """Whether a budget on the GPUs that share a sequence is below the longest one. A default that is too small where
+    `after` is too small as well is explained by that one."""
+
+    def ask(facts: Facts) -> bool:
+        if facts.implementation != "legacy" or not facts.trains or not facts.at_least("0.2.0"):
+            return False
+        if after and not facts.given(budget) and facts.count(after) == facts.count(budget):
+            return False
+        return facts.count(budget) * _parallel(facts, parallel) < facts.longest and role(facts)
+
+    return ask
+
+
+def _parallel(facts: Facts, key: str) -> int:
+    if facts.strategy == "megatron":
+        if not facts.at_least("0.4.1"):
+            raise Undecided(key)
+        return facts.count(f"{ACTOR}.megatron.context_parallel_size")
+    return facts.count(key, 1)
+
+
+def _row(id: str, budget: str, parallel: str, role: Ask, after: str = "") -> Row:
+    def message(facts: Facts) -> str:
+        size = _parallel(facts, parallel)
+        times = f" x {facts.said(parallel)} = {facts.count(budget) * size}" if size > 1 else ""
+        return f"{facts.said(budget)}{times} is below {said_longest(facts)}, and sequences are padded to that"
+
+    def help(facts: Facts) -> str:
+        return f"set {budget} to at least {-(-facts.longest // _parallel(facts, parallel))}"
+
+    return Row(
+        id,
+        "0.2.0",
+        (budget, PROMPT, RESPONSE),
+        _short(budget, parallel, role, after),
+        message,
+        help,
+        "rearrange_micro_batches: max_token_len must be greater than the sequence length",
+        AT_STEP,
+        fix=lambda facts: (budget, str(-(-facts.longest // _parallel(facts, parallel)))),
+    )
+
+
+def _log_prob_dynamic(facts: Facts) -> bool:
+    return facts.flag(f"{ROLLOUT}.log_prob_use_dynamic_bsz")
+
+
+def _ref_dynamic(facts: Facts) -> bool:
+    return facts.ref_used and facts.flag(f"{REF}.log_prob_use_dynamic_bsz")
+
+
+def _critic_dynamic(facts: Facts) -> bool:
+    return facts.critic_used and facts.flag("critic.use_dynamic_bsz")
+
+
+ROWS: tuple[Row, ...] = (
+    Row(
+        "W10",
+        "0.3.0",
+        (BATCHED, MODEL_LENGTH, PROMPT, RESPONSE),
+        _prefill,
+        _prefill_message,
+        _prefill_help,
+        "vllm_rollout_spmd.py",
+        AT_WORKERS,
+        until="0.6.1",
+        fix=lambda facts: (BATCHED, str(_rollout_longest(facts))),
+    ),
+    _row("W15a", ACTOR_BUDGET, SEQUENCE_PARALLEL, lambda facts: facts.flag(DYNAMIC)),
+    _row("W15l", ROLLOUT_BUDGET, SEQUENCE_PARALLEL, _log_prob_dynamic, ACTOR_BUDGET),
+    _row("W15f", REF_BUDGET, REF_PARALLEL, _ref_dynamic, ACTOR_BUDGET),
+    _row("W15c", "critic.ppo_max_token_len_per_gpu", CRITIC_PARALLEL, _critic_dynamic),
+    _row(
+        "W15v",
+        "critic.forward_max_token_len_per_gpu",
+        CRITIC_PARALLEL,
+        _critic_dynamic,
+        "critic.ppo_max_token_len_per_gpu",
+    ),
+)

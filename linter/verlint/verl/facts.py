@@ -1,0 +1,422 @@
+"""What follows from the config of a launch on one version of VeRL: GPUs, data parallelism, workers, trainer, roles.
+
+Everything is three-valued. A value that only the target host knows raises `Undecided` where it is read, so whatever is
+built on it is undecided too. A switch that is not known raises `Open` with the values it may have, and `outcomes`
+tries them all: what holds whichever way the switch stands is certain.
+
+Sources of the derived facts: `trainer/main_ppo.py`, `trainer/ppo/ray_trainer.py`, `trainer/ppo/utils.py`,
+`workers/fsdp_workers.py` and `workers/engine_workers.py` of the wheels 0.2.0.post2 to 0.9.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cached_property
+from math import lcm
+
+from verlint.value import Data, show
+from verlint.verl.interpolation import MISSING, Broken, Unknown
+from verlint.verl.versions import version_key
+
+TYPE_CHECKING = False  # as `typing` says it, without its import
+if TYPE_CHECKING:
+    from verlint.languages.hydra.override import Override
+    from verlint.verl.in_use import VerlInUse
+    from verlint.verl.overriding import Applied
+
+ROLLOUT_ROLE = "actor_rollout_ref"
+ACTOR = f"{ROLLOUT_ROLE}.actor"
+ROLLOUT = f"{ROLLOUT_ROLE}.rollout"
+REF = f"{ROLLOUT_ROLE}.ref"
+MODEL = f"{ROLLOUT_ROLE}.model"
+
+TRAIN_BATCH = "data.train_batch_size"
+MINI_BATCH = f"{ACTOR}.ppo_mini_batch_size"
+SAMPLES_OF_PROMPT = f"{ROLLOUT}.n"
+GPUS = "trainer.n_gpus_per_node"
+NODES = "trainer.nnodes"
+DYNAMIC = f"{ACTOR}.use_dynamic_bsz"
+STRATEGY = f"{ACTOR}.strategy"
+SEQUENCE_PARALLEL = f"{ACTOR}.ulysses_sequence_parallel_size"
+ESTIMATOR = "algorithm.adv_estimator"
+
+MAIN = "verl.trainer.main_ppo"
+_CAPPING_MARK = f"{ACTOR}.kl_topk"
+"""A key that only those forks have whose actor caps the mini-batch at the batch (`actual_ppo_mini_batch_size` in
+`workers/actor/dp_actor.py` of the forks oel, opcd and coach)."""
+_IMPLEMENTATION = "trainer.use_legacy_worker_impl"
+"""The key that chooses the workers, gone with the legacy ones in 0.8.0."""
+_LAST = 999
+_MOST_TRIES = 32
+_NOTHING = object()
+
+
+class Undecided(Exception):
+    """Something that is asked for is not known before the run; `key` is the config key it hangs on."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(key)
+        self.key = key
+
+
+class Open(Undecided):
+    """A switch that is not known has one of these values."""
+
+    def __init__(self, key: str, values: Sequence[Data]) -> None:
+        super().__init__(key)
+        self.values = values
+
+
+class Facts:
+    """The config of a launch on one version, and what follows from it.
+
+    `version` and `label` name the version or checkout; `entry` is the dotted name of the entry point. `read` collects
+    the keys that were asked for. Methods raise `Undecided` for what is not known before the run."""
+
+    def __init__(
+        self,
+        compose: Callable[[], Applied | None],
+        version: str,
+        label: str,
+        entry: str = MAIN,
+        chosen: Mapping[str, Data] | None = None,
+    ) -> None:
+        self._compose = compose
+        self.version = version
+        self.label = label
+        self.entry = entry
+        self.chosen: Mapping[str, Data] = chosen or {}
+        self.read: dict[str, None] = {}
+
+    def choosing(self, key: str, value: Data) -> Facts:
+        """The same launch with a value for a switch that is not known."""
+        return Facts(lambda: self.config, self.version, self.label, self.entry, {**self.chosen, key: value})
+
+    @cached_property
+    def config(self) -> Applied | None:
+        """The composed config with all overrides, None when it is not known."""
+        return self._compose()
+
+    @cached_property
+    def _refused(self) -> frozenset[str]:
+        """Keys whose override Hydra refuses, or may refuse: nobody knows what was meant to hold there. Those that the
+        version does not have are none: nothing reads them."""
+        config = self.config
+        if config is None:
+            return frozenset()
+        refused = [
+            each.override.key for each in config.refusals if each.override is not None and each.kind != "unknown-key"
+        ]
+        return frozenset(refused + [each.key for each in config.undecided])
+
+    def at_least(self, version: str) -> bool:
+        """Whether the version is this one or newer."""
+        return padded(self.version) >= padded(version)
+
+    # ---- single keys
+
+    def _at(self, key: str) -> object:
+        self.read[key] = None
+        if key in self.chosen:
+            return self.chosen[key]
+        if self.config is None or key in self._refused:
+            raise Undecided(key)
+        try:
+            return self.config.resolver.find(key, _NOTHING)
+        except Broken:
+            raise Undecided(key) from None
+
+    def has(self, key: str) -> bool:
+        """Whether the config has the key."""
+        return self._at(key) is not _NOTHING
+
+    def given(self, key: str) -> bool:
+        """Whether the launch sets the key."""
+        return self.config is not None and key in self.config.set_by
+
+    @property
+    def given_keys(self) -> Collection[str]:
+        """The keys that the launch sets."""
+        return () if self.config is None else self.config.set_by
+
+    def get(self, key: str, otherwise: object = _NOTHING) -> Data:
+        """The value of a key. `otherwise` is what it is taken for when the config has no such key."""
+        found = self._at(key)
+        if found is _NOTHING:
+            found = otherwise
+        if found is _NOTHING or found == MISSING or isinstance(found, (Unknown, dict, list)):
+            raise Undecided(key)
+        return found  # type: ignore[return-value]
+
+    def number(self, key: str, otherwise: object = _NOTHING) -> int | float:
+        """The value of a key as a number."""
+        found = self.get(key, otherwise)
+        if isinstance(found, bool) or not isinstance(found, (int, float)):
+            raise Undecided(key)
+        return found
+
+    def count(self, key: str, otherwise: object = _NOTHING) -> int:
+        """The value of a key as a whole number."""
+        found = self.number(key, otherwise)
+        if not isinstance(found, int):
+            raise Undecided(key)
+        return found
+
+    def count_or_none(self, key: str) -> int | None:
+        """The value of a key as a whole number; None for null, and where the config has no such key."""
+        return None if self.get(key, None) is None else self.count(key)
+
+    def flag(self, key: str, otherwise: bool = False) -> bool:
+        """Whether a switch is on. One that is not known is open."""
+        found = self._at(key)
+        if found is _NOTHING:
+            found = otherwise
+        if isinstance(found, Unknown) and not found.broken:
+            raise Open(key, (True, False))
+        if isinstance(found, bool) or found is None:
+            return bool(found)
+        raise Undecided(key)
+
+    def text(self, key: str, otherwise: object = _NOTHING) -> str:
+        """The value of a key as text, "" for null."""
+        found = self.get(key, otherwise)
+        if found is not None and not isinstance(found, str):
+            raise Undecided(key)
+        return found or ""
+
+    def texts(self, key: str) -> list[str]:
+        """The text of a key, or those of its list, with unknown parts as people write them (`${HOME}/a.parquet`)."""
+        found = self._at(key)
+        if isinstance(found, Unknown) and found.value is not None and found.value.text is not None:
+            return [found.value.text.shown]
+        return [each for each in (found if isinstance(found, list) else [found]) if isinstance(each, str)]
+
+    # ---- hardware
+
+    @property
+    def n_gpus(self) -> int:
+        """GPUs of the trainer: `trainer.nnodes` times `trainer.n_gpus_per_node`."""
+        return self.count(GPUS) * self.count(NODES)
+
+    @property
+    def strategy(self) -> str:
+        """The actor's strategy: "fsdp", "fsdp2", "megatron", …"""
+        return self.text(STRATEGY, "fsdp")
+
+    @property
+    def sharded(self) -> bool:
+        """Whether the actor runs on FSDP."""
+        return self.strategy in ("fsdp", "fsdp2")
+
+    @property
+    def sequence_parallel(self) -> int:
+        """GPUs that share one sequence in the FSDP actor (Ulysses)."""
+        size = self.count(SEQUENCE_PARALLEL, 1)
+        if size == 1 and self.implementation == "engine":
+            return self.count(f"{ACTOR}.fsdp_config.ulysses_sequence_parallel_size", 1)
+        return size
+
+    @property
+    def model_parallel(self) -> int:
+        """GPUs that share one sample in the actor: sequence parallel, or Megatron's tensor x pipeline x context."""
+        if self.sharded:
+            return self.sequence_parallel
+        if self.strategy != "megatron":
+            raise Undecided(STRATEGY)
+        megatron = f"{ACTOR}.megatron"
+        tensor, pipeline = (self.count(f"{megatron}.{each}_model_parallel_size") for each in ("tensor", "pipeline"))
+        return tensor * pipeline * self.count(f"{megatron}.context_parallel_size", 1)
+
+    @property
+    def dp(self) -> int:
+        """Data parallel ranks of the actor; undecided when the GPUs do not divide."""
+        gpus, shared = self.n_gpus, self.model_parallel
+        if shared <= 0 or gpus <= 0 or gpus % shared:
+            raise Undecided(GPUS)
+        return gpus // shared
+
+    # ---- code paths
+
+    @property
+    def implementation(self) -> str:
+        """The workers: "legacy" (`fsdp_workers.py`, `megatron_workers.py`) or "engine" (`engine_workers.py`)."""
+        if not self.at_least("0.7.0"):
+            return "legacy"
+        return "engine" if self.get(_IMPLEMENTATION, "disable") == "disable" else "legacy"
+
+    @property
+    def trainer(self) -> str:
+        """The training loop: "v1" from 0.9.0 on unless `trainer.use_v1` is off, else "v0"."""
+        if not self.at_least("0.9.0") or self.entry != MAIN:
+            return "v0"
+        return "v1" if self.flag("trainer.use_v1") else "v0"
+
+    @property
+    def trains(self) -> bool:
+        """Whether the policy is updated: no `val_only`, and no stage of the forks that only samples."""
+        if self.flag("trainer.val_only") and self.flag("trainer.val_before_train", otherwise=True):
+            return False
+        return not self.caps_mini_batch or self.text("trainer.stage", "") in ("consolidate", "rl")
+
+    @property
+    def rollout_path(self) -> str:
+        """How samples are made: "agent_loop" (a server, request by request) or "spmd" (one batch on every rank)."""
+        if self.at_least("0.7.0"):
+            return "agent_loop"
+        asynchronous = self.at_least("0.4.0") and self.text(f"{ROLLOUT}.mode", "sync") == "async"
+        return "agent_loop" if asynchronous else "spmd"
+
+    # ---- roles
+
+    @property
+    def critic_used(self) -> bool:
+        """Whether a critic is trained."""
+        if self.at_least("0.6.0"):
+            enabled = self._at("critic.enable")
+            if isinstance(enabled, Unknown):
+                raise Open("critic.enable", (True, False))
+            if enabled is not None and enabled is not _NOTHING:
+                return self.flag("critic.enable")
+        return self.text(ESTIMATOR) == "gae"
+
+    @property
+    def ref_used(self) -> bool:
+        """Whether there is a reference policy: always up to 0.3, later only for a KL in the loss or in the reward."""
+        if not self.at_least("0.4.0"):
+            return True
+        return self.flag(f"{ACTOR}.use_kl_loss") or self.flag("algorithm.use_kl_in_reward")
+
+    @property
+    def caps_mini_batch(self) -> bool:
+        """Whether the actor takes a mini-batch above the batch for the whole batch, as the forks oel, opcd and coach
+        do."""
+        return self.config is not None and self.has(_CAPPING_MARK)
+
+    # ---- sizes
+
+    @property
+    def samples(self) -> int:
+        """Samples of one rollout batch: prompts times `rollout.n`."""
+        return self.count(TRAIN_BATCH) * self.count(SAMPLES_OF_PROMPT, 1)
+
+    @property
+    def mini_samples(self) -> int:
+        """Samples of one update of the actor: prompts of a mini-batch times `rollout.n`."""
+        return self.count(MINI_BATCH) * self.count(SAMPLES_OF_PROMPT, 1)
+
+    @property
+    def mini_per_rank(self) -> int:
+        """Samples of one update on one data parallel rank, as the legacy workers round it down."""
+        return self.mini_samples // self.dp
+
+    @property
+    def longest(self) -> int:
+        """Tokens of the longest sample: prompt and response."""
+        return self.count("data.max_prompt_length") + self.count("data.max_response_length")
+
+    @property
+    def per_rank(self) -> int:
+        """Samples of a rollout batch on one data parallel rank when old log-probs are computed: the trainer v1 pads the
+        batch to a multiple of the ranks and of all updates. Undecided when they do not divide otherwise."""
+        samples, dp = self.samples, self.dp
+        if self.trainer == "v1":
+            multiple = lcm(dp, self.mini_samples)
+            if self.critic_used:
+                multiple = lcm(multiple, self.count("critic.ppo_mini_batch_size") * self.count(SAMPLES_OF_PROMPT))
+            samples = -(-samples // max(multiple, 1)) * multiple
+        if samples % dp:
+            raise Undecided(TRAIN_BATCH)
+        return samples // dp
+
+    # ---- words for messages
+
+    def said(self, key: str) -> str:
+        """A key with its value, and whether the value is VeRL's default: `rollout.n 4 (the default)`."""
+        try:
+            shown = show(self.get(key, None))
+        except Undecided:
+            shown = "unknown"
+        return f"{short(key)} {shown}" + ("" if self.given(key) else " (the default)")
+
+    def gpus_said(self) -> str:
+        """The GPUs with their arithmetic: `32 GPUs (4 nodes x 8)`; one node is left out."""
+        nodes, each = self.count(NODES), self.count(GPUS)
+        default = "" if self.given(GPUS) else ", the default"
+        if nodes == 1:
+            return f"{_plural(each, 'GPU')}{f' (n_gpus_per_node{default})' if default else ''}"
+        return f"{nodes * each} GPUs ({nodes} nodes x {each}{default})"
+
+
+def gpus_are(facts: Facts) -> str:
+    """The GPUs with their verb, as the start of a sentence."""
+    return f"{facts.gpus_said()} {'is' if facts.n_gpus == 1 else 'are'}"
+
+
+def short(key: str) -> str:
+    """A key as messages write it, without `actor_rollout_ref.`."""
+    return key.removeprefix(f"{ROLLOUT_ROLE}.")
+
+
+def _plural(count: int, thing: str) -> str:
+    return f"{count} {thing}{'' if count == 1 else 's'}"
+
+
+def padded(version: str) -> tuple[int, ...]:
+    """A version as numbers to compare, 0.4 the same as 0.4.0, and 0.8.0.dev between 0.7 and 0.8.0."""
+    major, minor, patch = (*(version_key(version) or ()), 0, 0, 0)[:3]
+    if ".dev" not in version:
+        return (major, minor, patch)
+    return (major, minor, patch - 1, 1) if patch else (major, minor - 1, _LAST)
+
+
+def outcomes(facts: Facts, ask: Callable[[Facts], bool]) -> Iterator[tuple[bool | None, Facts]]:
+    """The answers to a question for all values that open switches may have, None for an undecided one, each with the
+    facts that gave it."""
+    waiting = [facts]
+    for _ in range(_MOST_TRIES):
+        if not waiting:
+            return
+        tried = waiting.pop()
+        try:
+            yield ask(tried), tried
+        except Open as open_one:
+            waiting += [tried.choosing(open_one.key, value) for value in open_one.values]
+        except Undecided:
+            yield None, tried
+        finally:
+            facts.read.update(tried.read)
+    if waiting:
+        yield None, facts
+
+
+def certain(facts: Facts, ask: Callable[[Facts], bool]) -> bool | None:
+    """The answer to a question when it is the same for all values that open switches may have, else None."""
+    answers = {answer for answer, _ in outcomes(facts, ask)}
+    return answers.pop() if len(answers) == 1 else None
+
+
+def facts_of(verl: VerlInUse, overrides: Sequence[Override], entry: str, *, multirun: bool = False) -> list[Facts]:
+    """The facts of a launch on the VeRL in use; of a guess on each version that fits, newest first. Empty when its
+    config is not known. Configs are composed when they are asked for."""
+    if verl.schema is None:
+        return []
+    if not verl.guess:
+        compose = lambda: verl.applied(overrides, multirun=multirun)  # noqa: E731
+        return [Facts(compose, verl.text or verl.schema.version, verl.label, entry)]
+    name = verl.found.config
+    return [
+        Facts(_composed(each, name, overrides, multirun), each, f"VeRL {each}", entry) for each in verl.fitting[::-1]
+    ]
+
+
+def _composed(version: str, name: str, overrides: Sequence[Override], multirun: bool) -> Callable[[], Applied | None]:
+    """How to compose the config of a released version."""
+
+    def compose() -> Applied | None:
+        from verlint.verl.effective import applied
+        from verlint.verl.schema import schema
+
+        base = schema(version, name)
+        return None if base is None else applied(base, overrides, multirun=multirun)
+
+    return compose

@@ -1,0 +1,95 @@
+"""Findings for what VeRL rejects: the rows of `verlint.verl.constraints` asked of a launch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from verlint.experiment.launch import Launch
+from verlint.files.kinds import Kind
+from verlint.finding import Edit, Finding, Safety
+from verlint.lazy import pattern
+from verlint.rule import WARNING, Context
+from verlint.source import Span
+from verlint.value import Text, Value
+from verlint.verl.constraints import Row, Violation, violations
+from verlint.verl.facts import short
+from verlint.verl.in_use import call_of
+from verlint_rules.on_policy.rewriting import with_value
+
+_LOST = pattern(r"[^\n]*\n(?:\s*(?:#[^\n]*)?\n)*\s*[\"']?[+~]*[\w@/]+(?:\.[\w@/]+)+=")
+"""A line of overrides behind a command that has ended."""
+_NEXT_WORD = pattern(r"[ \t]*\\\r?\n[ \t]*")
+"""What is between a word and the one on the next line of its command."""
+
+
+def rejections(launch: Launch, ctx: Context, rows: Iterable[Row]) -> Iterator[Finding]:
+    """A finding for each row that the launch violates for certain; of an excerpt by what it sets itself."""
+    excerpt = _is_excerpt(launch, ctx)
+    entry = call_of(launch.program.entry, launch.options).module
+    asked = [row for row in rows if entry in row.entries]
+    if excerpt:
+        asked = [row for row in asked if all(key in launch for key in row.keys)]
+    if not asked:
+        return
+    for violation in violations(launch.facts, asked):
+        if not (excerpt and violation.on_defaults):
+            yield _finding(launch, ctx, violation)
+
+
+def _finding(launch: Launch, ctx: Context, violation: Violation) -> Finding:
+    row = violation.row
+    given = [value for key in row.keys if (value := launch[key]).given]
+    at: Value | Span = given[0] if given else launch.head
+    severity = WARNING if row.silent else None
+    message, help = violation.message, row.help(violation.facts)
+    passed = _unknown_words(launch) if violation.on_defaults else []
+    if passed:
+        left = ", ".join(violation.on_defaults)
+        verify = f'echo "{" ".join(word.shown for word in passed)}"  # does it set {left}?'
+        finding = ctx.unsure(at, message, help=help, severity=severity, verify=verify)
+    else:
+        finding = ctx.fail(at, message, help=help, severity=severity)
+    mend = row.fix(violation.facts) if row.fix is not None else None
+    if mend is not None:
+        finding = _mended(finding, launch, row, *mend)
+    for value in given[1:]:
+        finding = finding.with_related(value.span, f"{short(value.key)} = {value}")
+    return finding
+
+
+def _mended(finding: Finding, launch: Launch, row: Row, key: str, text: str) -> Finding:
+    """The finding with the row's fix, where the launch gives the key."""
+    value = launch[key]
+    if text or not value.given:
+        return with_value(finding, value, text, safe=row.safe) if value.given else finding
+    span = launch.by_key[key].word.span
+    if span is None or span.in_file().text != span.text:
+        return finding
+    span = span.in_file()
+    behind = _NEXT_WORD.match(span.source.text, span.end)
+    if behind is None:
+        return finding
+    edit = Edit(Span(span.source, span.start, behind.end()), "")
+    return finding.with_fix(f"remove {key}", edit, safety=Safety.UNSAFE)
+
+
+def _is_excerpt(launch: Launch, ctx: Context) -> bool:
+    """Whether the command shows some overrides of a longer one: it has dots for the rest, is cut by a line that is not
+    continued, or leaves data and model to the caller (in a document: to the reader)."""
+    if any(word.known in ("...", "…") for word in launch.options):
+        return True
+    span = launch.span.in_file()
+    if _LOST.match(span.source.text, span.end):
+        return True
+    named = [key in launch for key in ("data.train_files", "actor_rollout_ref.model.path")]
+    in_document = ctx.project.kinds.get(id(span.source)) is Kind.MARKDOWN
+    return not all(named) if in_document else launch.passes_arguments and not any(named)
+
+
+def _unknown_words(launch: Launch) -> list[Text]:
+    """Words that may be any overrides; those of the caller (`"$@"`) are none when nothing is passed."""
+    return [word for word in launch.options if word.elastic and not _of_caller(word)]
+
+
+def _of_caller(word: Text) -> bool:
+    return all(hole.name.lstrip("${").startswith(("@", "*")) for hole in word.holes)

@@ -1,0 +1,44 @@
+"""The samples of a batch divide over GPUs, data parallel ranks and rollout workers.
+
+A rollout batch has `data.train_batch_size` x `rollout.n` samples. VeRL deals them out in equal parts and stops when a
+part would be smaller than the others:
+
+- FSDP: the samples are a multiple of all GPUs. To VeRL 0.5 always; since 0.6 not with dynamic batching, where the
+  first step still fails unless they are a multiple of the data parallel ranks (GPUs / sequence parallel size).
+- Megatron: the GPUs are a multiple of tensor x pipeline x context parallel size, and the samples of the data parallel
+  ranks x `ppo_micro_batch_size_per_gpu`.
+- To 0.4.1 prompts are dealt to the GPUs before they are repeated, so `data.train_batch_size` itself must divide.
+- Rollouts through the agent loop are dealt to `rollout.agent.num_workers` workers, 8 unless said otherwise.
+- Since 0.8 the samples of an update (`ppo_mini_batch_size` x `rollout.n`) are a multiple of the data parallel ranks;
+  before they were silently rounded down.
+
+Which of these holds depends on the version in use; a guessed version must agree in all that fit. The trainer of 0.9
+(`trainer.use_v1`) pads batches, so there only the checks at start-up and that of updates hold. Launches whose sizes
+or GPU counts are not known are left alone.
+
+Fix: take one of the sizes that the message names, or another number of GPUs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from verlint.experiment.launch import Launch
+from verlint.finding import Finding
+from verlint.rule import ERROR, Context, rule
+from verlint_rules.config.rejections import rejections
+
+
+@rule(
+    "VL720",
+    "batch-divisibility",
+    on=Launch,
+    severity=ERROR,
+    since="0.1",
+    fixable="unsafe",
+    words=("main_ppo", "main_dapo"),
+)
+def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
+    from verlint.verl.constraints.batch import ROWS
+
+    yield from rejections(launch, ctx, ROWS)

@@ -1,0 +1,37 @@
+"""A mini-batch is not above the rollout batch, and is whole micro-batches on every rank.
+
+`ppo_mini_batch_size` counts prompts, as `data.train_batch_size` does; VeRL multiplies both by `rollout.n` itself.
+Without dynamic batching a mini-batch above the rollout batch stops the run. With it nothing is checked up to 0.7.1,
+and the loss is divided by the size of a mini-batch that is never full: the gradients shrink and nobody says so. That
+one is a warning. The forks of OEL, OPCD and Coach cap the mini-batch at the batch, so a large number is fine there.
+
+On one data parallel rank a mini-batch is `ppo_mini_batch_size` x `rollout.n` / ranks samples. That must be at least
+one, and a multiple of `ppo_micro_batch_size_per_gpu`, up to 0.7.1 also with dynamic batching where the key is set.
+The deprecated size on all GPUs must divide the mini-batch and reach at least one sample a GPU.
+
+Fix: take one of the sizes that the message names; the size of the rollout batch makes one update of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from verlint.experiment.launch import Launch
+from verlint.finding import Finding
+from verlint.rule import ERROR, Context, rule
+from verlint_rules.config.rejections import rejections
+
+
+@rule(
+    "VL722",
+    "mini-batch-bounds",
+    on=Launch,
+    severity=ERROR,
+    since="0.1",
+    fixable="unsafe",
+    words=("main_ppo", "main_dapo"),
+)
+def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
+    from verlint.verl.constraints.mini import ROWS
+
+    yield from rejections(launch, ctx, ROWS)

@@ -1,0 +1,33 @@
+"""Sequence parallelism needs inputs without padding.
+
+With `ulysses_sequence_parallel_size` above 1 several GPUs share a sequence, which VeRL does only for inputs whose
+padding is removed. It stops at start-up unless `actor_rollout_ref.model.use_remove_padding` (for the critic
+`critic.model.use_remove_padding`) is True. Before 0.7 the default is False. The check holds for FSDP, for FSDP2 since
+0.5; since 0.6 it looks at the actor alone, since 0.8 the critic has none at start-up.
+
+Fix: set `use_remove_padding=True` for the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from verlint.experiment.launch import Launch
+from verlint.finding import Finding
+from verlint.rule import ERROR, Context, rule
+from verlint_rules.config.rejections import rejections
+
+
+@rule(
+    "VL723",
+    "sequence-parallel",
+    on=Launch,
+    severity=ERROR,
+    since="0.1",
+    fixable="safe",
+    words=("main_ppo", "main_dapo"),
+)
+def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
+    from verlint.verl.constraints.sequence import ROWS
+
+    yield from rejections(launch, ctx, ROWS)

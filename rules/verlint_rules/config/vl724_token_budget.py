@@ -1,0 +1,30 @@
+"""One whole sequence fits into the token budgets.
+
+With dynamic batching a micro-batch takes as many samples as fit into `ppo_max_token_len_per_gpu` (times the GPUs that
+share a sequence). Up to 0.7.1 samples are padded to `data.max_prompt_length` + `data.max_response_length`, so a
+smaller budget stops the first step, after the rollout has been made. The same holds for the budgets of log-probs and
+critic; their default is the actor's, and then only that one is named.
+
+Up to 0.6.1 vLLM in one process with the trainer wants `rollout.max_num_batched_tokens` (8192 unless said otherwise)
+to hold a whole sequence while chunked prefill is on, and stops otherwise, although chunks are what it is for.
+
+Fix: raise the budget to the sum that the message names, or shorten prompts or responses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from verlint.experiment.launch import Launch
+from verlint.finding import Finding
+from verlint.rule import ERROR, Context, rule
+from verlint_rules.config.rejections import rejections
+
+
+@rule(
+    "VL724", "token-budget", on=Launch, severity=ERROR, since="0.1", fixable="unsafe", words=("main_ppo", "main_dapo")
+)
+def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
+    from verlint.verl.constraints.tokens import ROWS
+
+    yield from rejections(launch, ctx, ROWS)

@@ -1,0 +1,28 @@
+"""The GPUs are a multiple of those that one rollout engine spans.
+
+One engine of the rollout spans `rollout.tensor_model_parallel_size` GPUs, since 0.6 times its data and pipeline
+parallel sizes. VeRL starts as many engines as fit and stops when GPUs are left over. The default of the tensor
+parallel size is 2, so a run on one GPU must say 1.
+
+Other things of the same kind: `expert_parallel_size` above 1 is tensor x data parallel size, pipeline parallelism is
+not implemented for the engines, `moe_tensor_parallel_size` is for trtllm alone, and prefill apart from decode is for
+some engines only.
+
+Fix: set `actor_rollout_ref.rollout.tensor_model_parallel_size` to a divisor of the GPUs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from verlint.experiment.launch import Launch
+from verlint.finding import Finding
+from verlint.rule import ERROR, Context, rule
+from verlint_rules.config.rejections import rejections
+
+
+@rule("VL725", "rollout-parallelism", on=Launch, severity=ERROR, since="0.1", words=("main_ppo", "main_dapo"))
+def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
+    from verlint.verl.constraints.rollout import ROWS
+
+    yield from rejections(launch, ctx, ROWS)

@@ -1,0 +1,44 @@
+"""Launches of override sets on a version of VeRL, through the project that every run makes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from verlint.engine import check_project
+from verlint.experiment.launch import Launch
+from verlint.experiment.project import Project
+from verlint.files.loading import load
+from verlint.finding import Finding
+from verlint.settings import Settings
+
+MAIN = "verl.trainer.main_ppo"
+
+
+def launches_of(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, sets: Sequence[Sequence[str]], version: str, entry: str = MAIN
+) -> list[Launch]:
+    """A launch for each override set, in a launcher of its own hundred."""
+    monkeypatch.chdir(folder)
+    found: list[Launch] = []
+    for start in range(0, len(sets), 100):
+        name = f"run_{start:05}.sh"
+        lines = [
+            " ".join(["python3 -m", entry, *(f"'{word}'" for word in words)]) for words in sets[start : start + 100]
+        ]
+        (folder / name).write_text("\n".join(lines) + "\n")
+        settings = Settings(root=folder, verl_of_call=version)
+        found += [launch for launch, _ in Project(load([name], settings).files, settings, folder).launches]
+    return found
+
+
+def findings_of(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, words: Sequence[str], version: str, code: str, entry: str = MAIN
+) -> list[Finding]:
+    """What a rule says of a launch on a version."""
+    monkeypatch.chdir(folder)
+    (folder / "run.sh").write_text(" ".join(["python3 -m", entry, *(f"'{word}'" for word in words)]) + "\n")
+    settings = Settings(root=folder, verl_of_call=version, select=(code,))
+    return list(check_project(load(["run.sh"], settings).files, settings, folder).findings)

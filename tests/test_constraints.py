@@ -1,0 +1,232 @@
+"""Each row of constraints at both edges of the versions it holds in, and what its finding says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from constraint_launches import MAIN, findings_of, launches_of
+from verlint.verl.constraints import Row, violations
+from verlint.verl.constraints.asynchronous import ROWS as ASYNCHRONOUS
+from verlint.verl.constraints.batch import ROWS as BATCH
+from verlint.verl.constraints.data import ROWS as DATA
+from verlint.verl.constraints.lora import ROWS as LORA
+from verlint.verl.constraints.micro import ROWS as MICRO
+from verlint.verl.constraints.mini import ROWS as MINI
+from verlint.verl.constraints.pairs import ROWS as PAIRS
+from verlint.verl.constraints.removed import ROWS as REMOVED
+from verlint.verl.constraints.rollout import ROWS as ROLLOUT
+from verlint.verl.constraints.sequence import ROWS as SEQUENCE
+from verlint.verl.constraints.steps import ROWS as STEPS
+from verlint.verl.constraints.tokens import ROWS as TOKENS
+from verlint.verl.schema import versions
+
+RULES: dict[str, tuple[Row, ...]] = {
+    "VL720": BATCH,
+    "VL721": MICRO,
+    "VL722": MINI,
+    "VL723": SEQUENCE,
+    "VL724": TOKENS,
+    "VL725": ROLLOUT,
+    "VL726": REMOVED,
+    "VL727": PAIRS,
+    "VL728": DATA,
+    "VL729": ASYNCHRONOUS,
+    "VL730": LORA,
+    "VL731": STEPS,
+}
+FULLY = "verl.experimental.fully_async_policy.fully_async_main"
+
+SHORT = {
+    "tbs": "data.train_batch_size",
+    "n": "actor_rollout_ref.rollout.n",
+    "mini": "actor_rollout_ref.actor.ppo_mini_batch_size",
+    "micro": "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu",
+    "micro_all": "actor_rollout_ref.actor.ppo_micro_batch_size",
+    "dyn": "actor_rollout_ref.actor.use_dynamic_bsz",
+    "sp": "actor_rollout_ref.actor.ulysses_sequence_parallel_size",
+    "gpus": "trainer.n_gpus_per_node",
+    "adv": "algorithm.adv_estimator",
+    "engine": "trainer.use_legacy_worker_impl",
+    "v1": "trainer.use_v1",
+    "megatron": "actor_rollout_ref.actor.megatron",
+    "actor": "actor_rollout_ref.actor",
+    "rollout": "actor_rollout_ref.rollout",
+    "ref": "actor_rollout_ref.ref",
+    "model": "actor_rollout_ref.model",
+    "async": "trainer.v1.separate_async",
+}
+BASE = (
+    "data.train_files=/data/train.parquet model.path=/models/policy rollout.name=vllm adv=grpo tbs=64 mini=64 micro=2 "
+    "rollout.log_prob_micro_batch_size_per_gpu=2 ref.log_prob_micro_batch_size_per_gpu=2 "
+    "critic.ppo_micro_batch_size_per_gpu=2"
+)
+SEPARATE = "trainer.v1.trainer_mode=separate_async tbs=256 rollout.nnodes=1 rollout.n_gpus_per_node=8 rollout.checkpoint_engine.backend=nccl"
+STREAMED = "tbs=0 actor_rollout_ref.hybrid_engine=False"
+LONG = "data.max_prompt_length=1024 data.max_response_length=1024"
+OLD_DAPO = "reward_model.reward_manager=dapo ++reward_model.reward_kwargs.overlong_buffer_cfg.enable=True"
+NEW_DAPO = "reward.reward_manager.name=dapo ++reward.reward_kwargs.overlong_buffer_cfg.enable=True"
+
+CASES = """
+V1    | 0.2    |        | tbs=60 mini=4                                 | tbs=64 mini=4
+V2    | 0.4.0  |        | MEGATRON megatron.tensor_model_parallel_size=3 | MEGATRON megatron.tensor_model_parallel_size=2
+V3    | 0.4.0  |        | MEGATRON tbs=40 mini=8 micro=4 megatron.tensor_model_parallel_size=1 megatron.pipeline_model_parallel_size=1 | MEGATRON tbs=64 mini=8 micro=4 megatron.tensor_model_parallel_size=1 megatron.pipeline_model_parallel_size=1
+W3    | 0.7.0  |        | engine=disable tbs=24 mini=12                 | engine=disable tbs=24 mini=8
+W18   | 0.2    | 0.4.1  | tbs=12 n=2 mini=4                             | tbs=16 n=2 mini=4
+W18d  | 0.6.0  |        | v1=False dyn=True tbs=12 mini=4               | v1=False dyn=True tbs=16 mini=4
+W19   | 0.5.0  |        | v1=False rollout.mode=async gpus=4 tbs=4 mini=4 micro=1 | v1=False rollout.mode=async gpus=4 tbs=8 mini=4 micro=1
+V4    | 0.2    |        | micro=null                                    | micro=null micro_all=64
+V5    | 0.2    |        | rollout.log_prob_micro_batch_size=8           |
+V6    | 0.2    |        | actor.use_kl_loss=True ref.log_prob_micro_batch_size_per_gpu=null | actor.use_kl_loss=True
+V7    | 0.2    |        | adv=gae critic.ppo_micro_batch_size_per_gpu=null | adv=grpo critic.ppo_micro_batch_size_per_gpu=null
+V8    | 0.2    | 0.7.0  | reward_model.enable=True ++reward_model.use_reward_loop=False reward_model.micro_batch_size_per_gpu=null | reward_model.enable=True ++reward_model.use_reward_loop=False reward_model.micro_batch_size_per_gpu=2
+V3n   | 0.4.0  |        | MEGATRON micro=null micro_all=64               | MEGATRON
+W6a   | 0.7.0  |        | engine=disable micro=null micro_all=8         | engine=disable
+W6r   | 0.7.0  |        | engine=disable rollout.log_prob_micro_batch_size_per_gpu=null rollout.log_prob_micro_batch_size=8 | engine=disable
+V9    | 0.3    |        | mini=128                                      | mini=32
+S1    | 0.2    | 0.7.1  | dyn=True mini=100 tbs=64                      | dyn=True mini=32
+W27   | 0.7.0  |        | engine=disable v1=False mini=24               | engine=disable v1=False mini=32
+V10a  | 0.2    |        | micro=null micro_all=8 tbs=24 mini=12         | micro=null micro_all=8 mini=16
+V10b  | 0.2    |        | micro=null micro_all=4                        | micro=null micro_all=8
+V11   | 0.3    |        | adv=gae critic.ppo_mini_batch_size=128        | adv=gae critic.ppo_mini_batch_size=32
+V11a  | 0.2    |        | adv=gae critic.ppo_micro_batch_size_per_gpu=null critic.ppo_micro_batch_size=8 critic.ppo_mini_batch_size=12 | adv=gae critic.ppo_micro_batch_size_per_gpu=null critic.ppo_micro_batch_size=8 critic.ppo_mini_batch_size=16
+V11b  | 0.2    |        | adv=gae critic.ppo_micro_batch_size_per_gpu=null critic.ppo_micro_batch_size=4 | adv=gae critic.ppo_micro_batch_size_per_gpu=null critic.ppo_micro_batch_size=8
+W1    | 0.3    | 0.7.1  | mini=4 micro=1                                | mini=8 micro=1
+W2    | 0.3    | 0.7.1  | mini=16 micro=4                               | mini=16 micro=2
+W2c   | 0.3    | 0.7.1  | adv=gae critic.ppo_mini_batch_size=16 critic.ppo_micro_batch_size_per_gpu=4 | adv=gae critic.ppo_mini_batch_size=16
+W4    | 0.7.0  |        | engine=disable mini=16 micro=4                | engine=disable mini=16 micro=2
+W4l   | 0.7.0  |        | engine=disable tbs=16 mini=16 rollout.log_prob_micro_batch_size_per_gpu=4 | engine=disable tbs=16 mini=16
+W4f   | 0.7.0  |        | engine=disable tbs=16 mini=16 actor.use_kl_loss=True ref.log_prob_micro_batch_size_per_gpu=4 | engine=disable tbs=16 mini=16 ref.log_prob_micro_batch_size_per_gpu=4
+V12   | 0.2    |        | sp=2 model.use_remove_padding=False           | sp=2 model.use_remove_padding=True
+V13   | 0.2    | 0.7.1  | adv=gae critic.ulysses_sequence_parallel_size=2 critic.model.use_remove_padding=False | critic.ulysses_sequence_parallel_size=2 critic.model.use_remove_padding=False
+W10   | 0.3    | 0.6.1  | LONG rollout.max_num_batched_tokens=1024      | LONG rollout.max_num_batched_tokens=1024 rollout.enable_chunked_prefill=False
+W15a  | 0.2    | 0.7.1  | LONG dyn=True actor.ppo_max_token_len_per_gpu=2000 | LONG dyn=True actor.ppo_max_token_len_per_gpu=2048
+W15l  | 0.2    | 0.7.1  | LONG rollout.log_prob_use_dynamic_bsz=True rollout.log_prob_max_token_len_per_gpu=2000 | LONG rollout.log_prob_max_token_len_per_gpu=2000
+W15f  | 0.2    | 0.7.1  | LONG actor.use_kl_loss=True ref.log_prob_use_dynamic_bsz=True ref.log_prob_max_token_len_per_gpu=2000 | LONG actor.use_kl_loss=True ref.log_prob_use_dynamic_bsz=False ref.log_prob_max_token_len_per_gpu=2000
+W15c  | 0.2    | 0.7.1  | LONG adv=gae critic.use_dynamic_bsz=True critic.ppo_max_token_len_per_gpu=2000 | LONG critic.use_dynamic_bsz=True critic.ppo_max_token_len_per_gpu=2000
+W15v  | 0.2    | 0.7.1  | LONG adv=gae critic.use_dynamic_bsz=True critic.ppo_max_token_len_per_gpu=2048 critic.forward_max_token_len_per_gpu=2000 | LONG adv=gae critic.use_dynamic_bsz=True critic.ppo_max_token_len_per_gpu=2048 critic.forward_max_token_len_per_gpu=2048
+W7    | 0.2    |        | rollout.tensor_model_parallel_size=3          | rollout.tensor_model_parallel_size=4
+W8    | 0.6.0  |        | rollout.mode=async gpus=4 trainer.nnodes=3 rollout.tensor_model_parallel_size=6 tbs=96 | rollout.mode=async gpus=4 trainer.nnodes=2 rollout.tensor_model_parallel_size=8
+D4    | 0.6.0  |        | rollout.expert_parallel_size=4 rollout.tensor_model_parallel_size=2 | rollout.expert_parallel_size=2 rollout.tensor_model_parallel_size=2
+D5    | 0.6.0  |        | rollout.pipeline_model_parallel_size=2        | rollout.pipeline_model_parallel_size=1
+D6    | 0.7.1  |        | ++rollout.moe_tensor_parallel_size=2          | ++rollout.moe_tensor_parallel_size=1
+D6p   | 0.7.1  |        | rollout.name=trtllm ++rollout.moe_tensor_parallel_size=2 rollout.expert_parallel_size=2 rollout.tensor_model_parallel_size=2 | rollout.name=trtllm ++rollout.moe_tensor_parallel_size=2 rollout.expert_parallel_size=2 rollout.tensor_model_parallel_size=4
+D7    | 0.8.0  |        | rollout.name=trtllm rollout.disaggregation.enabled=True | rollout.name=sglang rollout.disaggregation.enabled=True
+D7    | 0.8.0  | 0.8.0  | rollout.disaggregation.enabled=True           | rollout.name=sglang rollout.disaggregation.enabled=True
+D2    | 0.7.0  |        | rollout.mode=sync                             | rollout.mode=async
+W9    | 0.2    | 0.4.1  | rollout.enforce_eager=False                   | rollout.enforce_eager=False rollout.free_cache_engine=False
+T20   | 0.7.1  | 0.7.1  | adv=optimal_token_baseline                    | adv=opo
+T20   | 0.9.0  |        | adv=optimal_token_baseline                    | adv=optimal_token_baseline v1=False
+T21   | 0.9.0  |        | adv=remax                                     | adv=remax v1=False
+W5    | 0.7.0  |        | engine=disable dyn=True rollout.log_prob_use_dynamic_bsz=False | engine=disable dyn=True
+V15   | 0.3    |        | rollout.val_kwargs.do_sample=True rollout.temperature=0 | rollout.val_kwargs.do_sample=True rollout.temperature=0.6
+V16   | 0.4.0  | 0.4.1  | rollout.multi_turn.enable=True                | rollout.multi_turn.enable=True rollout.multi_turn.tool_config_path=tools.yaml
+V16g  | 0.4.0  | 0.4.1  | adv=rloo rollout.multi_turn.enable=True rollout.multi_turn.tool_config_path=tools.yaml | rollout.multi_turn.enable=True
+V18   | 0.9.1  |        | MEGATRON megatron.router_replay.mode=R2 algorithm.rollout_correction.bypass_mode=True | MEGATRON megatron.router_replay.mode=R3 algorithm.rollout_correction.bypass_mode=True
+V20   | 0.2    |        | v1=False actor_rollout_ref.hybrid_engine=False | v1=False actor_rollout_ref.hybrid_engine=True
+T8    | 0.3    |        | v1=False trainer.default_hdfs_dir=hdfs://a/b trainer.resume_mode=auto | v1=False trainer.default_hdfs_dir=hdfs://a/b trainer.resume_mode=disable
+T18   | 0.6.1  |        | algorithm.rollout_correction.bypass_mode=True rollout.calculate_log_probs=False | algorithm.rollout_correction.bypass_mode=True rollout.calculate_log_probs=True
+W23   | 0.7.0  |        | rollout.prometheus.enable=True rollout.disable_log_stats=True | rollout.prometheus.enable=True rollout.disable_log_stats=False
+T14   | 0.9.0  |        | algorithm.filter_groups.enable=True algorithm.filter_groups.metric=null | algorithm.filter_groups.enable=True algorithm.filter_groups.metric=reward
+T14r  | 0.9.0  |        | algorithm.filter_groups.enable=True algorithm.filter_groups.metric=acc reward.reward_model.enable=True | algorithm.filter_groups.enable=True algorithm.filter_groups.metric=acc
+T14i  | 0.9.0  |        | algorithm.filter_groups.enable=True algorithm.filter_groups.max_inflight_gen_batches=0 | algorithm.filter_groups.max_inflight_gen_batches=0
+T10   | 0.5.0  | 0.7.1  | data.sampler.class_path=order.py data.sampler.class_name=Order | data.sampler.class_path=order.py data.sampler.class_name=Order data.dataloader_num_workers=0
+D15   | 0.6.0  | 0.7.0  | reward_model.enable_resource_pool=True          | reward_model.enable_resource_pool=True reward_model.nnodes=1 reward_model.n_gpus_per_node=8
+D15   | 0.7.1  |        | reward.reward_model.enable_resource_pool=True   | reward.reward_model.enable_resource_pool=True reward.reward_model.nnodes=1
+T20s  | 0.8.0  |        | v1=False adv=optimal_token_baseline           | v1=False adv=optimal_token_baseline ++actor.calculate_sum_pi_squared=True
+W22   | 0.8.0  |        | ++actor.calculate_sum_pi_squared=True model.use_fused_kernels=True | ++actor.calculate_sum_pi_squared=True
+T22   | 0.4.1  | 0.6.1  | OLD_DAPO ++reward_model.reward_kwargs.overlong_buffer_cfg.len=512 | OLD_DAPO ++reward_model.reward_kwargs.overlong_buffer_cfg.len=512 ++reward_model.reward_kwargs.max_resp_len=2048
+T22   | 0.7.1  |        | NEW_DAPO ++reward.reward_kwargs.overlong_buffer_cfg.len=512 | NEW_DAPO ++reward.reward_kwargs.overlong_buffer_cfg.len=512 ++reward.reward_kwargs.max_resp_len=2048
+T22l  | 0.5.0  | 0.6.1  | OLD_DAPO ++reward_model.reward_kwargs.overlong_buffer_cfg.len=512 ++reward_model.reward_kwargs.max_resp_len=256 | OLD_DAPO
+T22l  | 0.7.1  |        | NEW_DAPO ++reward.reward_kwargs.overlong_buffer_cfg.len=512 ++reward.reward_kwargs.max_resp_len=256 | NEW_DAPO
+T3    | 0.2    | 0.6.1  | data.train_files=[/data/a.parquet,/data/b.json] | data.train_files=[/data/a.parquet]
+T3    | 0.2    | 0.7.0  | data.val_files=/data/test.jsonl               | data.val_files=/data/test
+T3    | 0.2    |        | data.train_files=/data/train.csv              | data.train_files=/data/train.csv ++data.custom_cls.path=mine.py
+T15g  | 0.9.0  |        | ++data.gen_batch_size=24                      | ++data.gen_batch_size=16
+T15t  | 0.9.0  |        | trainer.v1.sampler.max_off_policy_threshold=0 | trainer.v1.sampler.max_off_policy_threshold=2
+T15s  | 0.9.0  |        | trainer.v1.sampler.max_off_policy_strategy=keep | trainer.v1.sampler.max_off_policy_strategy=wait
+T16   | 0.9.0  |        | SEPARATE async.parameter_sync_step=2          | SEPARATE async.parameter_sync_step=4
+T16n  | 0.9.0  |        | SEPARATE rollout.nnodes=0                     | SEPARATE
+T16g  | 0.9.0  |        | SEPARATE rollout.n_gpus_per_node=0            | SEPARATE
+T16b  | 0.9.0  |        | SEPARATE rollout.checkpoint_engine.backend=naive | SEPARATE
+T17   | 0.8.0  |        | FULLY tbs=64                                  | FULLY STREAMED
+T17e  | 0.8.0  |        | FULLY STREAMED data.gen_batch_size=4          | FULLY STREAMED
+T17s  | 0.8.0  |        | FULLY STREAMED async_training.staleness_threshold=-1 | FULLY STREAMED async_training.staleness_threshold=0
+T17t  | 0.8.0  |        | FULLY STREAMED async_training.trigger_parameter_sync_step=0 | FULLY STREAMED
+T17l  | 0.8.0  |        | FULLY STREAMED rollout.calculate_log_probs=False | FULLY STREAMED rollout.calculate_log_probs=True
+T17h  | 0.8.0  |        | FULLY STREAMED actor_rollout_ref.hybrid_engine=True | FULLY STREAMED
+T17g  | 0.8.0  |        | FULLY STREAMED ++rollout.nnodes=1 RAW:rollout.nnodes=0 | FULLY STREAMED
+V17   | 0.6.1  |        | model.lora_rank=1024                          | model.lora_rank=64
+S26   | 0.6.1  |        | v1=False trainer.total_training_steps=100 trainer.total_epochs=1 data.train_max_samples=640 | v1=False trainer.total_training_steps=10 trainer.total_epochs=1 data.train_max_samples=640
+"""
+PHRASES = {name: globals()[name] for name in ("SEPARATE", "STREAMED", "LONG", "OLD_DAPO", "NEW_DAPO")}
+
+
+def words_of(text: str) -> list[str]:
+    """The override words that a cell of the table stands for."""
+    for name, phrase in PHRASES.items():
+        text = text.replace(name, phrase)
+    out: list[str] = []
+    for word in f"{BASE} {text}".split():
+        if word == "MEGATRON":
+            out.insert(0, "--config-name=ppo_megatron_trainer")
+        elif word.startswith("RAW:"):
+            out.append(word.removeprefix("RAW:"))
+        elif word != "FULLY":
+            sign = word[: len(word) - len(word.lstrip("+"))]
+            key, _, value = word.lstrip("+").partition("=")
+            head, dot, rest = key.partition(".")
+            out.append(f"{sign}{SHORT.get(head, head)}{dot}{rest}={value}")
+    return out
+
+
+def rows_of(text: str) -> list[tuple[str, str, str, str, str]]:
+    """The lines of the table, cells stripped."""
+    lines = [line.split("|") for line in text.strip().splitlines()]
+    return [
+        (id.strip(), first.strip(), last.strip(), bad.strip(), good.strip()) for id, first, last, bad, good in lines
+    ]
+
+
+TABLE = rows_of(CASES)
+
+
+def test_every_row_is_in_the_table() -> None:
+    assert {row.id for rows in RULES.values() for row in rows} == {case[0] for case in TABLE}
+
+
+def near(first: str, last: str) -> tuple[list[str], list[str]]:
+    """The versions at the edges of a range, and those just outside of it."""
+    known = list(versions())
+    start = next(at for at, each in enumerate(known) if each.startswith(first))
+    end = next((at for at, each in enumerate(known) if last and each.startswith(last)), len(known) - 1)
+    outside = [known[at] for at in (start - 1, end + 1) if 0 <= at < len(known)]
+    return sorted({known[start], known[end]}), outside
+
+
+def ids_in(folder: Path, monkeypatch: pytest.MonkeyPatch, text: str, version: str, rows: Sequence[Row]) -> set[str]:
+    """The rows that a launch violates on a version."""
+    entry = FULLY if "FULLY" in text else MAIN
+    (launch,) = launches_of(folder, monkeypatch, [words_of(text)], version, entry)
+    return {each.row.id for each in violations(launch.facts, rows)}
+
+
+@pytest.mark.parametrize(
+    ("id", "first", "last", "bad", "good"), TABLE, ids=[f"{case[0]}-{case[1]}-{at}" for at, case in enumerate(TABLE)]
+)
+def test_a_row_holds_in_its_versions(
+    id: str, first: str, last: str, bad: str, good: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (code,) = (code for code, rows in RULES.items() if any(row.id == id for row in rows))
+    inside, outside = near(first, last)
+    for version in inside:
+        assert id in ids_in(tmp_path, monkeypatch, bad, version, RULES[code]), f"{version}: {bad}"
+        assert id not in ids_in(tmp_path, monkeypatch, good, version, RULES[code]), f"{version}: {good}"
+        found = findings_of(tmp_path, monkeypatch, words_of(bad), version, code, FULLY if "FULLY" in bad else MAIN)
+        assert found
+        assert all(each.verdict.value == "fail" and each.help for each in found)
+    for version in outside:
+        if version != "0.1":
+            assert id not in ids_in(tmp_path, monkeypatch, bad, version, RULES[code]), f"{version}: {bad}"
