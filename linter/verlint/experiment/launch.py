@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from verlint.languages.bash.command import Command
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from verlint.verl.overriding import Applied
+    from verlint.verl.schema import Schema
 
 _PYTHON = pattern(r"(?:python|pypy)(?:\d+(?:\.\d+)*)?w?")
 _NO_DEFAULT: Any = object()
@@ -243,6 +244,16 @@ class Launch:
         if self.verl is None:
             return None
         return self.verl.applied(self.overrides, multirun=call_of("", self.options).multirun)
+
+    @cached_property
+    def fits(self) -> Sequence[tuple[Schema, Applied]]:
+        """The keys and the composed config of the VeRL in use; of a guess, those of each version that fits, newest
+        first. Empty when the config is not known."""
+        if self.verl is None or self.config is None:
+            return ()
+        from verlint.verl.effective import fits_of
+
+        return fits_of(self.verl.found, self.overrides, self.config)
 
     @cached_property
     def by_key(self) -> Mapping[str, Override]:

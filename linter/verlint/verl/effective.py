@@ -33,6 +33,22 @@ def config_of_call(found: Found, overrides: Sequence[Override], *, multirun: boo
     return applied(found.schema, overrides, multirun=multirun)
 
 
+def fits_of(found: Found, overrides: Sequence[Override], newest: Applied) -> list[tuple[Schema, Applied]]:
+    """The keys and the config of a call on each version that it may run on, the newest (`newest` is its config) first:
+    the one that was found, or all that a guess leaves."""
+    if found.schema is None:
+        return []
+    engine = engine_of(overrides)
+    out: list[tuple[Schema, Applied]] = []
+    for version in reversed(found.fitting or (found.schema.version,)):
+        first = version == found.schema.version
+        base = found.schema if first else schema(version, found.config)
+        if base is not None:
+            chosen = with_engine(base, engine) if engine and found.folders is None else base
+            out.append((chosen, newest if first else applied(base, overrides)))
+    return out
+
+
 class Defaults(Mapping[str, Data]):
     """The config of a launch beside its overrides: values with their references resolved, by key.
 

@@ -1,0 +1,1 @@
+"""Rules about the config that VeRL composes for a launch."""

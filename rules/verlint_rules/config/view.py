@@ -1,0 +1,121 @@
+"""The config of a launch as the rules look at it: keys, values, and in which versions something holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from verlint.experiment.launch import Launch
+from verlint.experiment.project import Project
+from verlint.languages.hydra.override import Override
+from verlint.record import dataclass
+from verlint.verl.effective import engine_of, with_engine
+from verlint.verl.in_use import call_of
+from verlint.verl.interpolation import Broken, Unknown
+from verlint.verl.overriding import Applied, Refusal
+from verlint.verl.rows import NO_KEY, UNKNOWN, Row, holds, in_versions
+from verlint.verl.schema import Schema, config_of, versions
+from verlint_rules.shell.call_words import program_of_source
+from verlint_rules.shell.continuation import find_cuts
+from verlint_rules.shell.illustration import is_illustration
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A launch on one version: the keys of its config, and the config with all overrides."""
+
+    launch: Launch
+    schema: Schema
+    config: Applied
+
+    @property
+    def released(self) -> bool:
+        """Whether it is a released version, whose code is known; no checkout and no fork."""
+        return self.schema.title == f"VeRL {self.schema.version}"
+
+    @property
+    def version(self) -> str:
+        """The released version; for a checkout or a fork the one it is based on. A development version of a release
+        counts as the release before."""
+        verl, known = self.launch.verl, self.schema.version
+        if self.released or verl is None or "dev" not in verl.text or not in_versions(known, known, verl.text):
+            return known
+        return versions()[max(versions().index(known) - 1, 0)]
+
+    def value(self, key: str) -> object:
+        """What the key holds, references resolved: data, `NO_KEY`, or `UNKNOWN` before the run."""
+        if any(each.key == key for each in self.config.undecided):
+            return UNKNOWN
+        resolver = self.config.resolver
+        try:
+            node = resolver.find(key, NO_KEY)
+        except Broken:
+            return UNKNOWN
+        found = resolver.deep(node, tuple(key.split("."))) if isinstance(node, (dict, list)) else node
+        return UNKNOWN if isinstance(found, Unknown) else found
+
+    def meets(self, row: Row) -> bool | None:
+        """Whether a row of facts holds here: its versions and its conditions; None when that is not known."""
+        return holds(row, self.version, self.value)
+
+
+def view_of(launch: Launch) -> View | None:
+    """The launch on the VeRL in use, of a guess on the newest version that fits; None when its config is not known, or
+    when it only pictures a command."""
+    if launch.verl is None or launch.verl.schema is None or launch.config is None or pictures(launch):
+        return None
+    engine = engine_of(launch.overrides)
+    schema = launch.verl.schema
+    if engine and launch.verl.found.folders is None:
+        schema = with_engine(schema, engine)
+    return View(launch, schema, launch.config)
+
+
+def views_of(launch: Launch) -> list[View]:
+    """The launch on each version that it may run on."""
+    return [View(launch, schema, config) for schema, config in launch.fits]
+
+
+def everywhere(launch: Launch, holds: Callable[[View], bool]) -> bool:
+    """Whether something holds on each version that the launch may run on."""
+    view = view_of(launch)
+    if view is None or launch.verl is None or not holds(view):
+        return False
+    return not launch.verl.guess or all(holds(each) for each in views_of(launch))
+
+
+def refusals(launch: Launch, *kinds: str) -> Iterator[tuple[Refusal, Override]]:
+    """What Hydra refuses of the launch for these reasons, on the VeRL in use or the newest one that fits."""
+    view = view_of(launch)
+    for refusal in view.config.refusals if view is not None else ():
+        if refusal.kind in kinds and refusal.override is not None:
+            yield refusal, refusal.override
+
+
+def refused_everywhere(launch: Launch, override: Override, kind: str) -> bool:
+    """Whether an override is refused for the same reason on each version that the launch may run on."""
+    return everywhere(
+        launch, lambda view: any(each.override is override and each.kind == kind for each in view.config.refusals)
+    )
+
+
+def starts_hydra(launch: Launch) -> bool:
+    """Whether the entry point is one of VeRL's that Hydra starts, whatever its config."""
+    module = call_of(launch.program.entry, ()).module
+    return any(config_of(version, module) for version in reversed(versions()))
+
+
+def pictures(launch: Launch) -> bool:
+    """Whether the command stands in a block of a document that only pictures it."""
+    source = launch.command.span.source
+    in_file = launch.command.span.in_file().source
+    return source is not in_file and is_illustration(source.text)
+
+
+def is_cut(launch: Launch, project: Project) -> bool:
+    """Whether the command ends before its last line, so that the keys behind are not missing but lost."""
+    span = launch.command.span
+    program = program_of_source(project, span.source)
+    return any(
+        cut.command is not None and span.start <= cut.command.start < max(span.end, span.start + 1)
+        for cut in find_cuts(span.source, program)
+    )
