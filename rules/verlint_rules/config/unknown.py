@@ -8,7 +8,7 @@ from verlint.experiment.launch import Launch
 from verlint.languages.hydra.override import Override
 from verlint.record import dataclass
 from verlint.verl.renames import Rename, rename_of
-from verlint.verl.schema import Schema, facts, leaves_of
+from verlint.verl.schema import Schema, facts, forks, leaves_of, schema
 from verlint_rules.config.view import View, everywhere, refusals, view_of
 
 
@@ -27,8 +27,19 @@ def unknown_keys(launch: Launch) -> Iterator[Unknown]:
     view = view_of(launch)
     if view is None:
         return
-    for _, override in refusals(launch, "unknown-key"):
+    found = [override for _, override in refusals(launch, "unknown-key")]
+    guess = launch.verl is not None and launch.verl.guess
+    if guess and any(_only_of_a_fork(view, override.key) for override in found):
+        return  # it runs on a fork that nothing names
+    for override in found:
         yield Unknown(override, _everywhere(launch, override), rename_of(override.key, view.version))
+
+
+def _only_of_a_fork(view: View, key: str) -> bool:
+    if view.schema.history(key).spans:
+        return False
+    found = (schema(fork) for fork in forks())
+    return any(each is not None and key in each for each in found)
 
 
 def _everywhere(launch: Launch, override: Override) -> bool:

@@ -8,8 +8,8 @@ class); elsewhere the key is then ignored, or refused a moment later.
 
 Which keys there are is that of the version said by `--verl`, a directive, the spec or the settings, of a checkout
 beside the launcher, of a pin in a requirements file, or of the family's fork. Where nothing says it, the versions that
-fit most keys are assumed: then the finding is a warning, unless no version has the key at all and one is nearly the
-same.
+fit most keys are assumed: then a key that other versions have is a warning, one that is nearly the same as a key of
+VeRL is an error, and keys that are like none of any version's are taken for those of a fork.
 
 Silent for launches with a config of their own, for keys of Hydra (`hydra.run.dir`), for `+key` and `++key`, for
 renamed and removed keys (VL703), and for blocks of documents that only picture a command (`...`).
@@ -45,6 +45,8 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     for part, found in groups.items():
         first = found[0]
         finding = _section(ctx, view, part, first) if part != first.override.key else _key(ctx, view, first)
+        if finding is None:
+            continue
         for other in found[1:]:
             finding = finding.with_related(other.override.key_span, f"refused too: {other.override.key}")
         yield finding
@@ -58,7 +60,7 @@ def _join_engine(view: View, groups: dict[str, list[Unknown]]) -> None:
             groups[switch] += groups.pop(part)
 
 
-def _key(ctx: Context, view: View, unknown: Unknown) -> Finding:
+def _key(ctx: Context, view: View, unknown: Unknown) -> Finding | None:
     override = unknown.override
     key, schema = override.key, view.schema
     if _takes_more(view, key):
@@ -67,6 +69,8 @@ def _key(ctx: Context, view: View, unknown: Unknown) -> Finding:
         return with_plus(report(ctx, override, message, certain=unknown.certain, help=help_), override)
     history = schema.history(key)
     near = near_keys(schema, key, history.spans)
+    if _guessed(view) and not near and not history.spans:
+        return None  # a key of nobody's: most likely of a VeRL that was changed for it
     message = f"{lacking(view, f'key {key}')}: Hydra stops with 'Key is not in struct'"
     sure = not _guessed(view) or (near and not history.spans)
     severity = ERROR if sure else WARNING
@@ -77,13 +81,15 @@ def _key(ctx: Context, view: View, unknown: Unknown) -> Finding:
     return with_key(finding, override, near[0], safe=False) if _one_slip(near, key) else finding
 
 
-def _section(ctx: Context, view: View, part: str, unknown: Unknown) -> Finding:
+def _section(ctx: Context, view: View, part: str, unknown: Unknown) -> Finding | None:
     history = view.schema.history(part)
     engines, configs = engines_with(view, part), configs_with(view, part)
     message = f"{lacking(view, f'section {part}')}: Hydra stops with 'Key is not in struct'"
     known = bool(history.spans or engines or configs)
     severity = WARNING if _guessed(view) and known else ERROR
     near = [] if known else view.schema.near(unknown.override.key)
+    if _guessed(view) and not near and not known:
+        return None
     help_ = _help(near, history.text, "section")
     certain, verify = unknown.certain, ASK_VERSION
     if engines:
