@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache
+from pathlib import Path
 
 from verlint.experiment.launch import Launch
 from verlint.experiment.project import Project
@@ -12,11 +14,14 @@ from verlint.verl.effective import engine_of, with_engine
 from verlint.verl.in_use import call_of
 from verlint.verl.interpolation import Broken, Unknown
 from verlint.verl.overriding import Applied, Refusal
-from verlint.verl.rows import NO_KEY, UNKNOWN, Row, holds, in_versions
-from verlint.verl.schema import Schema, config_of, versions
+from verlint.verl.rows import NO_KEY, UNKNOWN, Row, holds
+from verlint.verl.schema import Schema, config_of, leaves_of, versions
 from verlint_rules.shell.call_words import program_of_source
 from verlint_rules.shell.continuation import find_cuts
 from verlint_rules.shell.illustration import is_illustration
+
+NEARLY = 0.1
+"""How much of its keys a checkout may have changed and still count as the release they are nearest to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +39,20 @@ class View:
 
     @property
     def version(self) -> str:
-        """The released version; for a checkout or a fork the one it is based on. A development version of a release
-        counts as the release before."""
-        verl, known = self.launch.verl, self.schema.version
-        if self.released or verl is None or "dev" not in verl.text or not in_versions(known, known, verl.text):
-            return known
-        return versions()[max(versions().index(known) - 1, 0)]
+        """The released version; for a checkout the one whose keys are nearest to its own, for a fork its base."""
+        return self.schema.version if self.released else _nearest(self.schema)[0]
+
+    @property
+    def stock(self) -> bool:
+        """Whether what is known of the version's code holds: a release, or a checkout whose keys are nearly those of
+        one. A fork's code may do anything."""
+        return self.released or _nearest(self.schema)[1]
+
+    @property
+    def checkout(self) -> Path | None:
+        """The folder of the checkout in use, None when none is."""
+        folders = self.launch.verl.found.folders if self.launch.verl is not None else None
+        return None if folders is None else Path("/") / folders.packages
 
     def value(self, key: str) -> object:
         """What the key holds, references resolved: data, `NO_KEY`, or `UNKNOWN` before the run."""
@@ -56,6 +69,18 @@ class View:
     def meets(self, row: Row) -> bool | None:
         """Whether a row of facts holds here: its versions and its conditions; None when that is not known."""
         return holds(row, self.version, self.value)
+
+
+@lru_cache(maxsize=64)
+def _nearest(schema: Schema) -> tuple[str, bool]:
+    """The released version whose keys are nearest to those of a checkout, and whether they are nearly the same."""
+    apart: dict[str, float] = {}
+    for version in versions():
+        other = leaves_of(version, schema.name)
+        if other is not None:
+            apart[version] = len(schema.keys ^ other.keys()) / max(len(other), 1)
+    best = min(reversed(apart), key=lambda version: apart[version], default=schema.version)
+    return best, apart.get(best, 1) <= NEARLY
 
 
 def view_of(launch: Launch) -> View | None:
@@ -104,11 +129,19 @@ def starts_hydra(launch: Launch) -> bool:
     return any(config_of(version, module) for version in reversed(versions()))
 
 
+def in_document(launch: Launch) -> bool:
+    """Whether the command itself stands in a document."""
+    span = launch.command.span
+    return span.source is not span.in_file().source and launch.command.span.in_file().source.path.endswith(".md")
+
+
 def pictures(launch: Launch) -> bool:
-    """Whether the command stands in a block of a document that only pictures it."""
-    source = launch.command.span.source
-    in_file = launch.command.span.in_file().source
-    return source is not in_file and is_illustration(source.text)
+    """Whether the command stands in a block of a document that only pictures it: with dots, placeholders, or words that
+    are no overrides."""
+    if not in_document(launch):
+        return False
+    odd = any(each.error is not None and "=" not in each.word.shown for each in launch.overrides)
+    return odd or is_illustration(launch.command.span.source.text)
 
 
 def is_cut(launch: Launch, project: Project) -> bool:

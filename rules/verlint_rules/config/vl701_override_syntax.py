@@ -29,6 +29,7 @@ from verlint_rules.config.view import pictures, starts_hydra
 _MORE = pattern(r"\s[+~]{0,2}[A-Za-z_][\w-]*(?:\.[\w-]+)*=")
 _PLACEHOLDER = pattern(r"<[^<>=]{1,80}>")
 _HOME = pattern(r"~(?=/|$)")
+_CALLER = pattern(r"[\"']?\$\{?[@*]")
 _UNBALANCED = pattern(r"closes nothing|never closed|not closed|is closed by")
 _PLAIN_QUOTES = ("'", '"', "$", "`", "\\", "\n")
 
@@ -58,6 +59,8 @@ def _is_left_over(override: Override) -> bool:
     span = override.word.span
     if not text.strip() or (span is not None and span.text.startswith("\\")):
         return True
+    if "=" not in text and span is not None and _CALLER.match(span.text):
+        return True  # an option of the script that its loop of arguments left over
     from_variable = any(isinstance(part, Literal) and part.hops for part in override.word.parts)
     return from_variable and _MORE.search(text) is not None
 

@@ -5,9 +5,8 @@ Since VeRL 0.6 sections such as `actor_rollout_ref.actor` and `actor_rollout_ref
 Ray has placed them: `InstantiationException: … __init__() got an unexpected keyword argument 'foo'`. Only fields that
 the data class has and the config leaves out may be added.
 
-Sections that VeRL hands on as they are take any key: `engine_kwargs`, `*_kwargs`, `override_config`. Checkouts and
-forks are not judged, as their data classes may have other fields; nor is a launch whose version is a mere guess, unless
-all versions that fit agree.
+Sections that VeRL hands on as they are take any key: `engine_kwargs`, `*_kwargs`, `override_config`. Of a checkout the
+fields are read from its code. Of a mere best fit all versions must agree.
 
 Fix: remove the key or write the one that is meant; options of vLLM or SGLang belong to
 `+actor_rollout_ref.rollout.engine_kwargs.vllm.…`.
@@ -15,13 +14,14 @@ Fix: remove the key or write the one that is meant; options of vLLM or SGLang be
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import partial
 
 from verlint.experiment.launch import Launch
 from verlint.finding import Finding
 from verlint.languages.hydra.override import Form, Override
 from verlint.rule import ERROR, Context, rule
+from verlint.verl import code
 from verlint.verl.passthrough import is_open
 from verlint.verl.rows import in_versions
 from verlint_rules.config.reporting import label_of, report
@@ -61,7 +61,7 @@ def _lacks_field(view: View, override: Override) -> bool:
 def _field(view: View, override: Override) -> tuple[str, str] | None:
     """The section and the name that an override adds to it against its data class."""
     key = override.key
-    if override.form not in (Form.ADD, Form.FORCE) or not view.released or is_open(key) or key in view.schema:
+    if override.form not in (Form.ADD, Form.FORCE) or is_open(key) or key in view.schema:
         return None
     section, name = _added(view, key)
     root = next((each for each in INSTANTIATED if section == each or section.startswith(each + ".")), None)
@@ -69,8 +69,17 @@ def _field(view: View, override: Override) -> tuple[str, str] | None:
         return None
     if root == "critic" and not _has_critic(view):
         return None
-    fields = view.schema.fields(view.schema.target(section))
+    fields = fields_of(view, section)
     return (section, name) if fields and name not in fields else None
+
+
+def fields_of(view: View, section: str) -> Collection[str]:
+    """The fields of the data class that a section is made into; those of a checkout are read from its code. None when
+    they are not known."""
+    target = view.schema.target(section)
+    if view.released or not target:
+        return view.schema.fields(target)
+    return () if view.checkout is None else code.fields(view.checkout, target) or ()
 
 
 def _added(view: View, key: str) -> tuple[str, str]:
@@ -93,9 +102,14 @@ def _finding(ctx: Context, view: View, override: Override, section: str, name: s
         f"{target} of {label_of(view)} has no field {name}: Hydra adds it, "
         "and the workers stop with 'unexpected keyword argument'"
     )
+    near = _near(view, override, section, name)
+    history = view.schema.history(override.key).text
+    help_ = "; ".join(each for each in (f"did you mean {near[0]}?" if near else "", history) if each)
+    return report(ctx, override, message, near=", ".join(near), help=help_ or f"remove +{override.key}")
+
+
+def _near(view: View, override: Override, section: str, name: str) -> list[str]:
     from difflib import get_close_matches
 
-    near = get_close_matches(name, view.schema.fields(view.schema.target(section)), 2, 0.75)
-    history = view.schema.history(override.key).text
-    help_ = "; ".join(each for each in (f"did you mean {near[0]}?" if near else "", history) if each) or "remove it"
-    return report(ctx, override, message, near=", ".join(f"{section}.{each}" for each in near), help=help_)
+    near = [f"{section}.{each}" for each in get_close_matches(name, fields_of(view, section), 2, 0.75)]
+    return near or [each for each in view.schema.near(override.key) if each.rpartition(".")[2] == name][:2]
