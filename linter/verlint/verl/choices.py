@@ -112,6 +112,7 @@ CHOICES: tuple[Choice, ...] = (
         "the run fails at the first prompt that is too long",
         "utils/torch_functional.py",
         names=("error", "left", "right"),
+        since="0.3.0",
         until="0.3.0",
     ),
     Choice(

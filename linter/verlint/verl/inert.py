@@ -175,3 +175,30 @@ TRUNCATION: tuple[Row, ...] = (
     ),
 )
 """What becomes of `data.truncation`."""
+
+TELLING_DEFAULTS: tuple[str, ...] = (
+    f"{_A}.entropy_coeff",
+    f"{_A}.clip_ratio_low",
+    f"{_A}.clip_ratio_high",
+    f"{_A}.loss_agg_mode",
+    f"{_A}.kl_loss_type",
+    f"{_A}.use_kl_loss",
+    f"{_A}.checkpoint.save_contents",
+    "algorithm.use_kl_in_reward",
+    "algorithm.kl_ctrl.kl_coef",
+    "algorithm.norm_adv_by_std_in_grpo",
+    "data.return_raw_chat",
+    "data.filter_overlong_prompts",
+    "data.shuffle",
+    "actor_rollout_ref.model.use_remove_padding",
+    f"{_R}.mode",
+    f"{_R}.name",
+    f"{_R}.calculate_log_probs",
+    f"{_R}.enforce_eager",
+    f"{_R}.top_k",
+    f"{_R}.val_kwargs.do_sample",
+    "trainer.use_v1",
+    "trainer.val_before_train",
+    "algorithm.filter_groups.metric",
+)
+"""Keys whose default decides what is trained, saved or measured, for telling changes between versions."""

@@ -63,9 +63,10 @@ def _engine() -> Iterator[Rename]:
     for role in (_A, "critic"):
         name = f"{role}.optim"
         yield Rename(f"{name}.warmup_style", f"{name}.lr_scheduler_type", "0.6.0", True, _WARNS)
-    for role in (_A, "critic"):
-        old = f"{role}.ppo_micro_batch_size"
-        yield Rename(old, f"{old}_per_gpu", "0.8.0", True, _ASKED)
+    old = f"{_A}.ppo_micro_batch_size"
+    yield Rename(old, f"{old}_per_gpu", "0.8.0", True, _ASKED)
+    old = "critic.ppo_micro_batch_size"
+    yield Rename(old, f"{old}_per_gpu", "0.8.0", True, "the key per GPU follows it, and both together are refused")
     for role in ("actor_rollout_ref.ref", _R):
         old = f"{role}.log_prob_micro_batch_size"
         yield Rename(old, f"{old}_per_gpu", "0.8.0", True, _ASKED)

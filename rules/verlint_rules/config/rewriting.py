@@ -19,6 +19,12 @@ def with_key(finding: Finding, override: Override, key: str, *, safe: bool) -> F
     return finding.with_fix(f"write {key}", Edit(span, key), safety=safety)
 
 
+def key_edit(override: Override, key: str) -> Edit | None:
+    """The edit that renames the key, None where it is not written."""
+    span = _key_span(override)
+    return None if span is None else Edit(span, key)
+
+
 def with_plus(finding: Finding, override: Override) -> Finding:
     """The finding with an unsafe fix that adds the key with `+`."""
     span = _key_span(override)
@@ -121,4 +127,4 @@ def _key_span(override: Override) -> Span | None:
     return span if span.text == override.key else None
 
 
-__all__ = ["with_key", "with_plus", "with_word", "without_plus", "without_word", "written_word"]
+__all__ = ["key_edit", "with_key", "with_plus", "with_word", "without_plus", "without_word", "written_word"]

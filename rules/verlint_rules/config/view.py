@@ -24,6 +24,10 @@ NEARLY = 0.1
 """How much of its keys a checkout may have changed and still count as the release they are nearest to."""
 
 
+FORKS_OF_THEIR_OWN = frozenset(["gad"])
+"""Families whose fork is not known: a release that fits says nothing of them."""
+
+
 @dataclass(frozen=True, slots=True)
 class View:
     """A launch on one version: the keys of its config, and the config with all overrides."""
@@ -84,13 +88,16 @@ def _nearest(schema: Schema) -> tuple[str, bool]:
 
 
 def view_of(launch: Launch) -> View | None:
-    """The launch on the VeRL in use, of a guess on the newest version that fits; None when its config is not known, or
-    when it only pictures a command."""
-    if launch.verl is None or launch.verl.schema is None or launch.config is None or pictures(launch):
+    """The launch on the VeRL in use, of a guess on the newest version that fits. None when its config is not known,
+    when it only pictures a command, or when its family runs on a fork of which nothing is known."""
+    verl = launch.verl
+    if verl is None or verl.schema is None or launch.config is None or pictures(launch):
+        return None
+    if verl.guess and launch.family in FORKS_OF_THEIR_OWN:
         return None
     engine = engine_of(launch.overrides)
-    schema = launch.verl.schema
-    if engine and launch.verl.found.folders is None:
+    schema = verl.schema
+    if engine and verl.found.folders is None:
         schema = with_engine(schema, engine)
     return View(launch, schema, launch.config)
 

@@ -1,9 +1,9 @@
 """A value must be of the kind that its key takes.
 
-Neither Hydra nor VeRL checks kinds: `trainer.total_epochs=abc` and even `trainer=foo`, which throws the whole section
-away, pass until some line of code trips over them, hours later or never. `yes` and `on` are texts and so true, whatever
-they were meant to say. `None` is the text `None`, not the null that VeRL looks for. `1e3` is the float 1000.0, which
-`range` and slices refuse.
+Hydra checks only that no list takes the place of a section, and VeRL checks nothing: `trainer.total_epochs=abc`, and
+even `trainer=foo`, which throws the whole section away, pass until some line of code trips over them, hours later.
+`yes` and `on` are texts and so true, whatever they were meant to say. `None` is the text `None`, not the null that VeRL
+looks for. `1e3` is the float 1000.0, which `range` and slices refuse.
 
 The kinds are those of the key's default, of the field of its data class, and of its defaults in other versions. A whole
 number is fine for a float, a number for a switch, and one text for a list. Values that are not known before the run and
@@ -25,7 +25,7 @@ from verlint.rule import ERROR, Context, rule
 from verlint.value import State, show
 from verlint.verl.schema import kind_of
 from verlint_rules.config.reporting import label_of, report
-from verlint_rules.config.view import View, everywhere, view_of
+from verlint_rules.config.view import View, everywhere, refusals, refused_everywhere, view_of
 
 _WORDS = {"bool": "True or False", "int": "a whole number", "float": "a number", "str": "a text", "list": "a list"}
 _ORDER = ("bool", "int", "float", "str", "list", "dict")
@@ -49,6 +49,9 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     view = view_of(launch)
     if view is None:
         return
+    for refusal, override in refusals(launch, "type"):
+        if refused_everywhere(launch, override, "type"):
+            yield report(ctx, override, f"{refusal.message}: Hydra stops", help="write a value of the same kind")
     for override in view.config.set_by.values():
         if override.value.state is not State.KNOWN or override.form is Form.DELETE:
             continue
@@ -64,12 +67,17 @@ def _is_wrong(view: View, override: Override) -> bool:
     kinds = schema.kind(key)
     if isinstance(data, str) and data.lower() == "none":
         return _takes_null(view, key)
-    if isinstance(data, str) and (key in _ALSO_TEXT or (not data and len(override.word.parts) != 1)):
+    if isinstance(data, str) and (key in _ALSO_TEXT or (not data and _from_variable(override))):
         return False
     given = kind_of(data)
     if not kinds or not given or given == "null" or given in kinds or "dict" in kinds:
         return False
     return _clash(given, kinds - {"null"}, override)
+
+
+def _from_variable(override: Override) -> bool:
+    span = override.word.span
+    return span is None or "$" in span.text
 
 
 def _takes_null(view: View, key: str) -> bool:
@@ -102,7 +110,8 @@ def _finding(ctx: Context, view: View, override: Override) -> Finding:
         return report(ctx, override, message, help="write null", at_value=True)
     kinds = view.schema.kind(key) - {"null"}
     wanted = " or ".join(_WORDS[each] for each in _ORDER if each in kinds and each in _WORDS)
-    message = f"{key} takes {wanted} in {label_of(view)}, and {shown} is {_what(data)}"
+    said = f"{shown} is {_what(data)}" if shown else "nothing is given"
+    message = f"{key} takes {wanted} in {label_of(view)}, and {said}"
     help_ = "write True or False" if isinstance(data, str) and data.lower() in _SWITCHES else f"write {wanted}"
     if isinstance(data, float):
         help_ = f"write {int(data)}"

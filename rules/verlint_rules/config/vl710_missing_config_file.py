@@ -4,8 +4,9 @@
 `verl/trainer/config`. The same goes for config groups (`model_engine=megatron`), whose options change with the version:
 `Could not find 'model_engine/mindspeed'`. `++` is no sign for groups.
 
-Judged are names on a checkout that is on disk, and on a version that somebody named. A call with `--config-path` or
-`--config-dir`, or with a search path, brings configs of its own and is judged by the files that are on disk, or not.
+Judged are names on a checkout that is on disk, and names of other versions on a version that somebody named. A name
+that is only like one of VeRL's is to be verified, and any other is taken for a config of one's own; so is every name
+with `--config-path`, `--config-dir` or a search path.
 
 Fix: write the name of a config or an option that the version has, as listed in the finding.
 """
@@ -16,15 +17,13 @@ from collections.abc import Iterator
 
 from verlint.experiment.launch import Launch
 from verlint.finding import Finding
-from verlint.lazy import pattern
 from verlint.rule import ERROR, Context, rule
 from verlint.verl.in_use import call_of
-from verlint.verl.schema import config_of, facts, known_version
+from verlint.verl.schema import config_of, facts, known_version, leaves_of, versions
 from verlint_rules.config.reporting import label_of, report
 from verlint_rules.config.view import everywhere, pictures, view_of
 
 _STOCK = ("ppo_trainer", "ppo_megatron_trainer", "sft_trainer", "sft_trainer_engine", "evaluation", "generation")
-_MAIN = pattern(r"verl\.trainer\.main_ppo")
 
 
 @rule("VL710", "missing-config-file", on=Launch, severity=ERROR, since="0.2")
@@ -52,17 +51,24 @@ def _config(launch: Launch, ctx: Context, name: str, module: str) -> Finding | N
     from difflib import get_close_matches
 
     near = [each for each in get_close_matches(name, _STOCK, 3, 0.6) if _is_there(launch, each)]
+    of_others = [version for version in versions() if leaves_of(version, name) is not None]
+    if not (on_disk or of_others or near):
+        return None
     message = f"{verl.label} has no config {name}: Hydra stops with 'Cannot find primary config'"
     help_ = (
         f"did you mean {near[0]}?" if near else "name one of verl/trainer/config, or say where it is with --config-path"
     )
     at = next((word for word in launch.options if name in (word.known or "")), None)
-    return ctx.fail(at if at is not None else launch.head, message, near=", ".join(near), help=help_)
+    place = at if at is not None else launch.head
+    if on_disk or of_others:
+        if of_others and not on_disk:
+            help_ = f"it is there in VeRL {of_others[0]} to {of_others[-1]}"
+        return ctx.fail(place, message, near=", ".join(near), help=help_)
+    verify = f"ls verl/trainer/config/{name}.yaml"
+    return ctx.unsure(place, message, verify=verify, near=", ".join(near), help=help_)
 
 
 def _is_there(launch: Launch, name: str) -> bool:
-    from verlint.verl.schema import leaves_of
-
     known = known_version(launch.verl.text) if launch.verl is not None else ""
     return bool(known) and leaves_of(known, name) is not None
 

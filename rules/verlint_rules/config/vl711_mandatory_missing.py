@@ -4,9 +4,8 @@
 when the key is first read, after Ray has started (`Missing mandatory value: actor_rollout_ref.rollout.name`). That key
 had the default `vllm` until VeRL 0.5, so launchers of that time lack it.
 
-Silent under a best fit that leaves older versions open, for commands that a broken continuation cuts short, and for
-those that a document shows. Where
-the caller's words are passed on (`"$@"`) the key may come from there: then it is to be verified.
+Silent under a mere best fit, for commands that a broken continuation cuts short, and for those that a document shows.
+Where the caller's words are passed on (`"$@"`) the key may come from there: then it is to be verified.
 
 Fix: set the key, for instance `actor_rollout_ref.rollout.name=vllm`.
 """
@@ -14,14 +13,13 @@ Fix: set the key, for instance `actor_rollout_ref.rollout.name=vllm`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 from verlint.experiment.launch import Launch
 from verlint.finding import Finding
 from verlint.rule import ERROR, Context, rule
 from verlint.verl.in_use import call_of
 from verlint_rules.config.reporting import label_of
-from verlint_rules.config.view import View, everywhere, in_document, is_cut, view_of
+from verlint_rules.config.view import in_document, is_cut, view_of
 
 NEEDED = {"actor_rollout_ref.rollout.name": "vllm"}
 """Keys that every training run reads, with what most set. Source: `workers/rollout/base.py` and
@@ -33,10 +31,10 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     if not call_of(launch.program.entry, ()).module.endswith("main_ppo"):
         return
     view = view_of(launch)
-    if view is None:
+    if view is None or launch.verl is None or launch.verl.guess:
         return
     for key, usual in NEEDED.items():
-        if _is_missing(view, key) and everywhere(launch, partial(_is_missing, key=key)):
+        if view.value(key) == "???":
             if in_document(launch) or is_cut(launch, ctx.project):
                 continue
             message = f"{key} is not given and has no default in {label_of(view)}: the run stops when it is read"
@@ -46,7 +44,3 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
                 yield ctx.unsure(launch.head, message, verify=verify, help=help_)
             else:
                 yield ctx.fail(launch.head, message, help=help_)
-
-
-def _is_missing(view: View, key: str) -> bool:
-    return view.value(key) == "???"

@@ -90,7 +90,7 @@ def _finding(ctx: Context, view: View, row: Choice, override: Override, name: ob
     shown = [show(each) for each in allowed]  # type: ignore[arg-type]
     word = show(name)  # type: ignore[arg-type]
     near = get_close_matches(word, shown, 2, 0.6)
-    message = f"{label_of(view)} knows no {row.key} {word}: {row.fate}"
+    message = f"{word} is no {row.key} that {label_of(view).replace('every ', 'any ')} knows: {row.fate}"
     help_ = f"did you mean {near[0]}? It takes {', '.join(shown)}" if near else f"it takes {', '.join(shown)}"
     since = _since(row, name)
     if since:

@@ -4,8 +4,8 @@ The key is still read and never used. VeRL 0.7 hands prompts on that are longer 
 they lose their beginning, with a line in the log, whatever the key says: `error` raises none, `right` and `middle` keep
 another part. Only `data.filter_overlong_prompts=True` keeps such prompts out.
 
-Silent when they are filtered, for `left` since 0.8, which is what happens, and for `error` where it is the default and
-nobody wrote it.
+Silent for supervised training, which does truncate, when long prompts are filtered, for `left` since 0.8, which is what
+happens, and when nobody wrote the key.
 
 Fix: set `data.filter_overlong_prompts=True`, or take the key away.
 """
@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from verlint.experiment.launch import Launch
 from verlint.finding import Finding
 from verlint.languages.hydra.override import Form
+from verlint.lazy import pattern
 from verlint.rule import WARNING, Context, rule
 from verlint.value import State
 from verlint.verl.inert import TRUNCATION
@@ -24,11 +25,13 @@ from verlint_rules.config.reporting import report
 from verlint_rules.config.view import View, everywhere, in_document, is_cut, view_of
 
 KEY = "data.truncation"
+_ENTRY = pattern(r"main_ppo(?:\.py)?$|fully_async_main(?:\.py)?$")
+"""Supervised training has a data set of its own, which does truncate."""
 
 
 @rule("VL717", "ignored-truncation", on=Launch, severity=WARNING, since="0.2", words=("truncation",))
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
-    if KEY not in launch.by_key:
+    if KEY not in launch.by_key or not _ENTRY.search(launch.program.entry):
         return
     view = view_of(launch)
     if view is None or not view.stock:
