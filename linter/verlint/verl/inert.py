@@ -20,7 +20,8 @@ _GROUPS = ("grpo", "rloo", "opo", "grpo_passk", "remax", "gpg", "reinforce_plus_
 @dataclass(frozen=True, slots=True)
 class Dead:
     """A key that no code reads, in versions `since` to `until` when all terms of `when` hold. `instead` are the keys
-    that count; where they hold the same value, or are all given, nothing is lost."""
+    that count; where they hold the same value, or are all given, nothing is lost. `configs` limits it to launches of
+    these configs, as other trainers may read the key."""
 
     key: str
     instead: tuple[str, ...]
@@ -28,6 +29,7 @@ class Dead:
     since: str
     until: str = ""
     when: tuple[Term, ...] = ()
+    configs: tuple[str, ...] = ()
 
 
 DEAD: tuple[Dead, ...] = (
@@ -71,7 +73,14 @@ DEAD: tuple[Dead, ...] = (
         "0.8.0",
         "0.8.0",
     ),
-    Dead("trainer.balance_batch", (), "trainer/ppo/v1/trainer_base.py", "0.9.0", when=(is_("trainer.use_v1", True),)),
+    Dead(
+        "trainer.balance_batch",
+        (),
+        "trainer/ppo/v1/trainer_base.py",
+        "0.9.0",
+        when=(is_("trainer.use_v1", True),),
+        configs=("ppo_trainer", "ppo_megatron_trainer"),
+    ),
 )
 """Keys that are still in the config. Where a key is dead by the list of a version, it needs no row here."""
 

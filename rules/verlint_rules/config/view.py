@@ -16,9 +16,6 @@ from verlint.verl.interpolation import Broken, Unknown
 from verlint.verl.overriding import Applied, Refusal
 from verlint.verl.rows import NO_KEY, UNKNOWN, Row, holds
 from verlint.verl.schema import Schema, config_of, leaves_of, versions
-from verlint_rules.shell.call_words import program_of_source
-from verlint_rules.shell.continuation import find_cuts
-from verlint_rules.shell.illustration import is_illustration
 
 NEARLY = 0.1
 """How much of its keys a checkout may have changed and still count as the release they are nearest to."""
@@ -147,12 +144,17 @@ def pictures(launch: Launch) -> bool:
     are no overrides."""
     if not in_document(launch):
         return False
+    from verlint_rules.shell.illustration import is_illustration
+
     odd = any(each.error is not None and "=" not in each.word.shown for each in launch.overrides)
     return odd or is_illustration(launch.command.span.source.text)
 
 
 def is_cut(launch: Launch, project: Project) -> bool:
     """Whether the command ends before its last line, so that the keys behind are not missing but lost."""
+    from verlint_rules.shell.call_words import program_of_source
+    from verlint_rules.shell.continuation import find_cuts
+
     span = launch.command.span
     program = program_of_source(project, span.source)
     return any(

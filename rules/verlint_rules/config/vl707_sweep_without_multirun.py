@@ -28,7 +28,15 @@ _FUNCTION = pattern(r"\s*(choice|range|interval|glob|shuffle|sort|tag)\(")
 _SIMPLE = pattern(r"[\w./:@%+*?-]+(?:,[\w./:@%+*?-]+)+")
 
 
-@rule("VL707", "sweep-without-multirun", on=Launch, severity=ERROR, since="0.2", fixable="safe")
+@rule(
+    "VL707",
+    "sweep-without-multirun",
+    on=Launch,
+    severity=ERROR,
+    since="0.2",
+    fixable="safe",
+    words=(",", "choice(", "range(", "interval(", "glob("),
+)
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     sweeps = [each for each in launch.overrides if each.sweep]
     if not sweeps or pictures(launch) or not starts_hydra(launch) or call_of("", launch.options).multirun:

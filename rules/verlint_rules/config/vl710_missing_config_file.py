@@ -26,7 +26,9 @@ from verlint_rules.config.view import everywhere, pictures, view_of
 _STOCK = ("ppo_trainer", "ppo_megatron_trainer", "sft_trainer", "sft_trainer_engine", "evaluation", "generation")
 
 
-@rule("VL710", "missing-config-file", on=Launch, severity=ERROR, since="0.2")
+@rule(
+    "VL710", "missing-config-file", on=Launch, severity=ERROR, since="0.2", words=("config", "-cn", "model_engine", "@")
+)
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     if launch.verl is None or pictures(launch):
         return

@@ -26,7 +26,15 @@ SHOWN = 3
 _CALLER = pattern(r"[\"']?\$(?:[@*]|\{[@*](?::1)?\})[\"']?")
 
 
-@rule("VL712", "unreachable-override", on=Launch, severity=WARNING, since="0.2", fixable="unsafe")
+@rule(
+    "VL712",
+    "unreachable-override",
+    on=Launch,
+    severity=WARNING,
+    since="0.2",
+    fixable="unsafe",
+    words=("$@", "${@", "$*", "${*"),
+)
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     passed = _passed(launch)
     if passed is None or pictures(launch) or not starts_hydra(launch):

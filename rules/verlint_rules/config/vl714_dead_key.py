@@ -58,6 +58,8 @@ def _row(view: View, key: str) -> Dead | None:
 def _applies(view: View, row: Dead) -> bool:
     if not in_versions(row.since, row.until, view.version):
         return False
+    if row.configs and view.schema.name.partition(" ")[0] not in row.configs:
+        return False
     return all(meets(term, view.value(term.key)) is True for term in row.when)
 
 

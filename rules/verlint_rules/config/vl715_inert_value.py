@@ -27,7 +27,14 @@ from verlint_rules.config.reporting import report
 from verlint_rules.config.view import View, everywhere, in_document, is_cut, view_of
 
 
-@rule("VL715", "inert-value", on=Launch, severity=WARNING, since="0.2")
+@rule(
+    "VL715",
+    "inert-value",
+    on=Launch,
+    severity=WARNING,
+    since="0.2",
+    words=("kl_loss_coef", "kl_coef", "norm_adv", "lam", "gamma", "critic_warmup"),
+)
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     view = view_of(launch)
     if view is None or not view.stock:

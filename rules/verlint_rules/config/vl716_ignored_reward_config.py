@@ -33,7 +33,15 @@ ENTRY = "verl.trainer.main_ppo"
 _COPIES = "migrate_legacy_reward_impl"
 
 
-@rule("VL716", "ignored-reward-config", on=Launch, severity=ERROR, since="0.2", fixable="unsafe")
+@rule(
+    "VL716",
+    "ignored-reward-config",
+    on=Launch,
+    severity=ERROR,
+    since="0.2",
+    fixable="unsafe",
+    words=("reward", "sandbox_fusion"),
+)
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     if call_of(launch.program.entry, ()).module != ENTRY or not any(row.old in launch.by_key for row in MIGRATED):
         return
