@@ -151,7 +151,10 @@ def applied(base: Schema, overrides: Sequence[Override], *, multirun: bool = Fal
         found = with_engine(base, str(engine)) if engine else base
         return copied(found.tree)  # type: ignore[no-any-return]
 
-    return apply(overrides, lambda key: key in base.groups, composed, multirun=multirun)
+    out = apply(overrides, lambda key: key in base.groups, composed, multirun=multirun)
+    if any(each.key in base.groups and each.key != "model_engine" and each.error is None for each in overrides):
+        out.leave_keys_open()  # only the engines of the PPO configs are known
+    return out
 
 
 def with_engine(base: Schema, engine: str) -> Schema:

@@ -84,10 +84,6 @@ def _has(leaves: object, section: str) -> bool:
 
 
 def near_keys(schema: Schema, key: str, spans: Sequence[tuple[str, str]]) -> list[str]:
-    """Keys that somebody who wrote this one may have meant. A key that other versions have was no slip: only one in
-    the same section counts then."""
-    found = schema.near(key)
-    if not spans:
-        return found
-    head = key.rpartition(".")[0]
-    return [each for each in found if each.rpartition(".")[0] == head]
+    """Keys that somebody who wrote this one may have meant; none for a key that other versions have, as it was no
+    slip."""
+    return [] if spans else schema.near(key)
