@@ -63,7 +63,7 @@ class Applied:
         return Resolver(self.config)
 
     def leave_keys_open(self) -> None:
-        """Which keys there are hangs on a choice whose config is not known: what is refused for its key is undecided."""
+        """Which keys there are hangs on a choice that is not known: what is refused for its key is undecided."""
         unsure = ("unknown-key", "exists", "missing")
         self.undecided += [each.override for each in self.refusals if each.kind in unsure and each.override is not None]
         self.refusals[:] = [each for each in self.refusals if each.kind not in unsure]
