@@ -23,7 +23,7 @@ RULES = load_rules()
 GOOD = [example for example in EXAMPLES if example.kind == "good"]
 HEAVY = (
     *("networkx", "libcst", "tabulate", "ruamel.yaml", "importlib.metadata", "hydra", "omegaconf", "yaml"),
-    *("dataclasses", "inspect", "typing", "argparse", "gettext", "shutil", "contextlib", "difflib", "json", "ast"),
+    *("dataclasses", "inspect", "typing", "argparse", "gettext", "shutil", "contextlib", "difflib", "ast"),
     *("tomllib", "importlib.resources", "tempfile", "subprocess", "logging", "random"),
     *("verlint.experiment.spec", "verlint.experiment.spec_reader", "verlint.experiment.spec_schema"),
     *("verlint.languages.yaml", "verlint.languages.markdown", "verlint.suppress", "verlint.report.json_v1"),

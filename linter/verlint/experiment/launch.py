@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from verlint.verl.facts import Facts
     from verlint.verl.overriding import Applied
+    from verlint.verl.schema import Schema
 
 _PYTHON = pattern(r"(?:python|pypy)(?:\d+(?:\.\d+)*)?w?")
 _NO_DEFAULT: Any = object()
@@ -255,6 +256,16 @@ class Launch:
 
         call = call_of(self.program.entry, self.options)
         return facts_of(self.verl, self.overrides, call.module, multirun=call.multirun)
+
+    @cached_property
+    def fits(self) -> Sequence[tuple[Schema, Applied]]:
+        """The keys and the composed config of the VeRL in use; of a guess, those of each version that fits, newest
+        first. Empty when the config is not known."""
+        if self.verl is None or self.config is None:
+            return ()
+        from verlint.verl.effective import fits_of
+
+        return fits_of(self.verl.found, self.overrides, self.config)
 
     @cached_property
     def by_key(self) -> Mapping[str, Override]:

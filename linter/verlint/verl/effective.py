@@ -33,6 +33,22 @@ def config_of_call(found: Found, overrides: Sequence[Override], *, multirun: boo
     return applied(found.schema, overrides, multirun=multirun)
 
 
+def fits_of(found: Found, overrides: Sequence[Override], newest: Applied) -> list[tuple[Schema, Applied]]:
+    """The keys and the config of a call on each version that it may run on, the newest (`newest` is its config) first:
+    the one that was found, or all that a guess leaves."""
+    if found.schema is None:
+        return []
+    engine = engine_of(overrides)
+    out: list[tuple[Schema, Applied]] = []
+    for version in reversed(found.fitting or (found.schema.version,)):
+        first = version == found.schema.version
+        base = found.schema if first else schema(version, found.config)
+        if base is not None:
+            chosen = with_engine(base, engine) if engine and found.folders is None else base
+            out.append((chosen, newest if first else applied(base, overrides)))
+    return out
+
+
 class Defaults(Mapping[str, Data]):
     """The config of a launch beside its overrides: values with their references resolved, by key.
 
@@ -135,7 +151,10 @@ def applied(base: Schema, overrides: Sequence[Override], *, multirun: bool = Fal
         found = with_engine(base, str(engine)) if engine else base
         return copied(found.tree)  # type: ignore[no-any-return]
 
-    return apply(overrides, lambda key: key in base.groups, composed, multirun=multirun)
+    out = apply(overrides, lambda key: key in base.groups, composed, multirun=multirun)
+    if any(each.key in base.groups and each.key != "model_engine" and each.error is None for each in overrides):
+        out.leave_keys_open()  # only the engines of the PPO configs are known
+    return out
 
 
 def with_engine(base: Schema, engine: str) -> Schema:

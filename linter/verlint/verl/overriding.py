@@ -62,6 +62,12 @@ class Applied:
         """Resolves references of the config."""
         return Resolver(self.config)
 
+    def leave_keys_open(self) -> None:
+        """Which keys there are hangs on a choice that is not known: what is refused for its key is undecided."""
+        unsure = ("unknown-key", "exists", "missing")
+        self.undecided += [each.override for each in self.refusals if each.kind in unsure and each.override is not None]
+        self.refusals[:] = [each for each in self.refusals if each.kind not in unsure]
+
 
 def own(key: str) -> bool:
     """Whether a key is VeRL's, not Hydra's own."""
@@ -112,10 +118,8 @@ def apply(
     other_keys |= any(is_group(override.key) for override in undecided if override.key)
     for override in plain:
         _apply(override, out)
-    if other_keys:  # which keys there are hangs on the choice
-        unsure = ("unknown-key", "exists", "missing")
-        undecided += [each.override for each in refusals if each.kind in unsure and each.override is not None]
-        refusals[:] = [each for each in refusals if each.kind not in unsure]
+    if other_keys:
+        out.leave_keys_open()
     return out
 
 

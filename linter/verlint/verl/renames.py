@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from verlint.record import dataclass
+from verlint.verl.versions import version_key
 
 
 @dataclass(frozen=True, slots=True)
 class Rename:
     """An old key. `new` is its successor, "" when there is none. `since` is the first version in which the old key is
     refused or changes nothing. `still_there` says that the key is in the config of that version all the same, so
-    Hydra takes it. `note` says what else changed."""
+    Hydra takes it. `note` says what else changed. `old` may be a section: all keys below it moved along."""
 
     old: str
     new: str
@@ -61,15 +62,14 @@ def _engine() -> Iterator[Rename]:
         yield Rename(f"trainer.{name}", f"global_profiler.global_tool_config.nsys.{name}", "0.6.0")
     for role in (_A, "critic"):
         name = f"{role}.optim"
-        yield Rename(
-            f"{name}.warmup_style", f"{name}.lr_scheduler_type", "0.6.0", True, "the old key still wins, but warns"
-        )
-    for role in (_A, "critic"):
-        old = f"{role}.ppo_micro_batch_size"
-        yield Rename(old, f"{old}_per_gpu", "0.8.0", True, _PER_GPU)
+        yield Rename(f"{name}.warmup_style", f"{name}.lr_scheduler_type", "0.6.0", True, _WARNS)
+    old = f"{_A}.ppo_micro_batch_size"
+    yield Rename(old, f"{old}_per_gpu", "0.8.0", True, _ASKED)
+    old = "critic.ppo_micro_batch_size"
+    yield Rename(old, f"{old}_per_gpu", "0.8.0", True, "the key per GPU follows it, and both together are refused")
     for role in ("actor_rollout_ref.ref", _R):
         old = f"{role}.log_prob_micro_batch_size"
-        yield Rename(old, f"{old}_per_gpu", "0.8.0", True, _PER_GPU)
+        yield Rename(old, f"{old}_per_gpu", "0.8.0", True, _ASKED)
     isolated = "rollout_is"
     for old, new in (
         *((isolated, isolated), ("rollout_is_threshold", "rollout_is_threshold"), ("rollout_is_level", isolated)),
@@ -82,7 +82,8 @@ def _engine() -> Iterator[Rename]:
     yield Rename(f"{_CORRECTION}.rollout_token_veto_threshold", "", "0.7.1")
 
 
-_PER_GPU = "the workers since 0.8.0 ask for the key per GPU"
+_ASKED = "the workers since 0.8.0 ask for the key per GPU"
+_WARNS = "the old key still wins, but warns"
 _MIGRATED = "0.7.1 and 0.8.0 copy it to its new place, later versions ignore it"
 
 
@@ -108,6 +109,7 @@ def _rewards() -> Iterator[Rename]:
         yield Rename(old, "", "0.7.1")
     yield Rename("reward_manager.name", "reward.reward_manager.name", "0.7.1")
     yield Rename("reward_manager.source", "reward.reward_manager.source", "0.7.1")
+    yield Rename("reward_manager.module", "reward.reward_manager.module", "0.7.1")
     megabytes = "update_weights_bucket_megabytes"
     yield Rename(f"{_R}.{megabytes}", f"{_R}.checkpoint_engine.{megabytes}", "0.7.1")
 
@@ -115,6 +117,7 @@ def _rewards() -> Iterator[Rename]:
 def _late() -> Iterator[Rename]:
     for name in ("param_offload", "optimizer_offload", "offload_policy", "reshard_after_forward", "fsdp_size"):
         yield Rename(f"critic.model.fsdp_config.{name}", f"critic.fsdp.{name}", "0.8.0")
+    yield Rename("critic.model.fsdp_config", "critic.fsdp", "0.8.0")
     yield Rename("trainer.use_legacy_worker_impl", "", "0.8.0", note="only the engine workers are left")
     yield Rename(f"{_R}.multi_turn.interaction_config_path", "", "0.8.0")
     yield Rename(f"{_A}.sum_pi_squared_checkpointing", "", "0.8.0")
@@ -122,11 +125,45 @@ def _late() -> Iterator[Rename]:
         yield Rename(f"data.sampler.{name}", "", "0.8.0")
     for name in ("path", "name"):
         yield Rename(f"data.datagen.{name}", "", "0.8.0")
-    yield Rename(f"{_R}.skip_rollout", f"{_R}.skip.enable", "0.8.0", note="since 0.9.0 skip.rollout.enable")
-    yield Rename(f"{_R}.skip_dump_dir", f"{_R}.skip.dump_dir", "0.8.0", note="since 0.9.0 skip.rollout.dump_dir")
+    yield Rename(f"{_R}.skip_rollout", f"{_R}.skip.enable", "0.8.0")
+    yield Rename(f"{_R}.skip_dump_dir", f"{_R}.skip.dump_dir", "0.8.0")
     for name in ("enable", "dump_dir"):
         yield Rename(f"{_R}.skip.{name}", f"skip.rollout.{name}", "0.9.0")
     yield Rename(f"{_A}.router_replay.mode", "", "0.9.1", note="the engine's own config takes router_replay now")
 
 
 RENAMES: tuple[Rename, ...] = tuple(_rows())
+PER_GPU = tuple(row for row in RENAMES if row.note == _ASKED)
+"""Sizes of all GPUs together, which only count when the workers do not ask for those of one GPU."""
+
+DEPRECATED = tuple(row for row in RENAMES if row.note == _WARNS)
+"""Keys that still work."""
+
+MIGRATED = tuple(row for row in RENAMES if row.note == _MIGRATED)
+"""Keys of rewards that two versions copied to their new places, and later ones ignore."""
+
+
+def rename_of(key: str, version: str) -> Rename | None:
+    """What became of a key by a version: its own row, or that of the section it was in, followed to its end; None when
+    nothing is known."""
+    mine = version_key(version) or ()
+    found: Rename | None = None
+    for _ in range(4):  # no key was renamed so often
+        row = _row_of(key, mine)
+        if row is None or row.still_there:
+            return found or row
+        new = row.new + key[len(row.old) :] if row.new else ""
+        note = "; ".join(each for each in dict.fromkeys((found.note if found else "", row.note)) if each)
+        found = Rename(found.old if found else key, new, row.since, note=note)
+        if not new:
+            return found
+        key = new
+    return found
+
+
+def _row_of(key: str, version: tuple[int, ...]) -> Rename | None:
+    rows = [row for row in RENAMES if key == row.old or key.startswith(row.old + ".")]
+    rows = [
+        row for row in rows if (version_key(row.since) or ()) <= version and not (row.still_there and row.old != key)
+    ]
+    return max(rows, key=lambda row: len(row.old), default=None)

@@ -300,7 +300,7 @@ class Schema:
 
     def history(self, key: str) -> History:
         """Which released versions have a key, and what became of it by this version."""
-        from verlint.verl.renames import RENAMES
+        from verlint.verl.renames import rename_of
 
         spans: list[tuple[str, str]] = []
         before = ""
@@ -312,9 +312,7 @@ class Schema:
                 else:
                     spans.append((version, version))
             before = version
-        mine = version_key(self.version) or ()
-        rename = next((row for row in RENAMES if row.old == key and (version_key(row.since) or ()) <= mine), None)
-        return History(key, tuple(spans), rename)
+        return History(key, tuple(spans), rename_of(key, self.version))
 
 
 @lru_cache(maxsize=512)

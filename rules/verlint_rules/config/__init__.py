@@ -1,1 +1,1 @@
-"""Rules about VeRL's configuration."""
+"""Rules about the config that VeRL composes for a launch."""

@@ -1,0 +1,67 @@
+"""The Python code of a checkout as text, to see whether a name is in it. Nothing is imported."""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import lru_cache
+from pathlib import Path
+
+MAX_FILES = 4000
+"""A checkout has some 500 modules."""
+
+
+@lru_cache(maxsize=4)
+def _texts(folder: Path) -> tuple[str, str]:
+    """The modules below a folder: those of configs, and all others."""
+    configs: list[str] = []
+    others: list[str] = []
+    left = MAX_FILES
+    for place, folders, names in os.walk(folder):
+        folders.sort()
+        for name in sorted(names):
+            if name.endswith(".py") and left:
+                left -= 1
+                text = (Path(place) / name).read_text("utf-8", "replace")
+                (configs if "config" in name or "/config" in place else others).append(text)
+    return "\n".join(configs), "\n".join(others)
+
+
+def names(folder: Path, word: str) -> bool:
+    """Whether a module of the checkout has the word as a text of its own, in quotes."""
+    return any(re.search(rf"""["']{re.escape(word)}["']""", text) for text in _texts(folder / "verl"))
+
+
+def reads(folder: Path, name: str) -> bool:
+    """Whether a module reads a key of that name: one that is not about configs has the name, or one that is asks an
+    object for it."""
+    configs, others = _texts(folder / "verl")
+    word = re.escape(name)
+    return bool(re.search(rf"\b{word}\b", others) or re.search(rf"""\.{word}\b|["']{word}["']""", configs))
+
+
+def has(folder: Path, module: str, name: str) -> bool:
+    """Whether one module (`verl/trainer/main_ppo.py`) has a name; False when there is no such module."""
+    path = folder / module
+    return path.is_file() and re.search(rf"\b{re.escape(name)}\b", path.read_text("utf-8", "replace")) is not None
+
+
+def fields(folder: Path, target: str) -> frozenset[str] | None:
+    """The names that a data class of the checkout may have as fields, and some more; None when it is not found."""
+    return _fields(folder / "verl", target.rpartition(".")[2], 0)
+
+
+def _fields(folder: Path, name: str, depth: int) -> frozenset[str] | None:
+    text = _texts(folder)[0]
+    match = re.search(rf"^class {re.escape(name)}\b(?:\(([^)]*)\))?:\n((?:(?:[ \t].*)?\n)*)", text, re.MULTILINE)
+    if match is None or depth > 6:
+        return None
+    found = set(re.findall(r"^    (\w+)\s*:", match[2], re.MULTILINE))
+    for base in filter(None, re.split(r"[,\s]+", match[1] or "")):
+        if base in ("BaseConfig", "object"):
+            continue
+        more = _fields(folder, base.rpartition(".")[2], depth + 1)
+        if more is None:
+            return None
+        found |= more
+    return frozenset(found)

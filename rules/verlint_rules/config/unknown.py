@@ -1,0 +1,89 @@
+"""Overrides of keys that a config does not have, and why it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from verlint.experiment.launch import Launch
+from verlint.languages.hydra.override import Override
+from verlint.record import dataclass
+from verlint.verl.renames import Rename, rename_of
+from verlint.verl.schema import Schema, facts, forks, leaves_of, schema
+from verlint_rules.config.view import View, everywhere, refusals, view_of
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """An override of a key that is not there. `certain`: on no version that the launch may run on; `rename`: what
+    became of the key."""
+
+    override: Override
+    certain: bool
+    rename: Rename | None
+
+
+def unknown_keys(launch: Launch) -> Iterator[Unknown]:
+    """The overrides that Hydra refuses because there is no such key."""
+    view = view_of(launch)
+    if view is None:
+        return
+    found = [override for _, override in refusals(launch, "unknown-key")]
+    guess = launch.verl is not None and launch.verl.guess
+    if guess and any(_only_of_a_fork(view, override.key) for override in found):
+        return  # it runs on a fork that nothing names
+    for override in found:
+        yield Unknown(override, _everywhere(launch, override), rename_of(override.key, view.version))
+
+
+def _only_of_a_fork(view: View, key: str) -> bool:
+    if view.schema.history(key).spans:
+        return False
+    found = (schema(fork) for fork in forks())
+    return any(each is not None and key in each for each in found)
+
+
+def _everywhere(launch: Launch, override: Override) -> bool:
+    def lacks(view: View) -> bool:
+        return any(each.override is override and each.kind == "unknown-key" for each in view.config.refusals)
+
+    return everywhere(launch, lacks)
+
+
+def missing_part(view: View, key: str) -> str:
+    """The first part of a key that is not there: `a.b` for `a.b.c` when there is an `a` and no `a.b`."""
+    names = key.split(".")
+    for count in range(1, len(names)):
+        head = ".".join(names[:count])
+        if head not in view.schema:
+            return head
+    return key
+
+
+def engines_with(view: View, section: str) -> list[str]:
+    """The engines (`model_engine=…`) whose config has a section that this one has not."""
+    found = []
+    name = view.schema.name.partition(" ")[0]
+    for engine in facts("groups", view.schema.version).get("model_engine", []):
+        other = leaves_of(view.schema.version, f"{name} model_engine={engine}")
+        if other is not None and any(each.startswith(section + ".") or each == section for each in other):
+            found.append(engine)
+    return found
+
+
+def configs_with(view: View, section: str) -> list[str]:
+    """The further configs of the version (`--config-name`) that have a section."""
+    others = ("ppo_trainer", "ppo_megatron_trainer")
+    name = view.schema.name.partition(" ")[0]
+    if name not in others:
+        return []
+    return [each for each in others if each != name and _has(leaves_of(view.schema.version, each), section)]
+
+
+def _has(leaves: object, section: str) -> bool:
+    return isinstance(leaves, dict) and any(each.startswith(section + ".") or each == section for each in leaves)
+
+
+def near_keys(schema: Schema, key: str, spans: Sequence[tuple[str, str]]) -> list[str]:
+    """Keys that somebody who wrote this one may have meant; none for a key that other versions have, as it was no
+    slip."""
+    return [] if spans else schema.near(key)

@@ -1,0 +1,163 @@
+"""The config of a launch as the rules look at it: keys, values, and in which versions something holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from pathlib import Path
+
+from verlint.experiment.launch import Launch
+from verlint.experiment.project import Project
+from verlint.languages.hydra.override import Override
+from verlint.record import dataclass
+from verlint.verl.effective import engine_of, with_engine
+from verlint.verl.in_use import call_of
+from verlint.verl.interpolation import Broken, Unknown
+from verlint.verl.overriding import Applied, Refusal
+from verlint.verl.rows import NO_KEY, UNKNOWN, Row, holds
+from verlint.verl.schema import Schema, config_of, leaves_of, versions
+
+NEARLY = 0.1
+"""How much of its keys a checkout may have changed and still count as the release they are nearest to."""
+
+
+FORKS_OF_THEIR_OWN = frozenset(["gad"])
+"""Families whose fork is not known: a release that fits says nothing of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A launch on one version: the keys of its config, and the config with all overrides."""
+
+    launch: Launch
+    schema: Schema
+    config: Applied
+
+    @property
+    def released(self) -> bool:
+        """Whether it is a released version, whose code is known; no checkout and no fork."""
+        return self.schema.title == f"VeRL {self.schema.version}"
+
+    @property
+    def version(self) -> str:
+        """The released version; for a checkout the one whose keys are nearest to its own, for a fork its base."""
+        return self.schema.version if self.released else _nearest(self.schema)[0]
+
+    @property
+    def stock(self) -> bool:
+        """Whether what is known of the version's code holds: a release, or a checkout whose keys are nearly those of
+        one. A fork's code may do anything."""
+        return self.released or _nearest(self.schema)[1]
+
+    @property
+    def checkout(self) -> Path | None:
+        """The folder of the checkout in use, None when none is."""
+        folders = self.launch.verl.found.folders if self.launch.verl is not None else None
+        return None if folders is None else Path("/") / folders.packages
+
+    def value(self, key: str) -> object:
+        """What the key holds, references resolved: data, `NO_KEY`, or `UNKNOWN` before the run."""
+        if any(each.key == key for each in self.config.undecided):
+            return UNKNOWN
+        resolver = self.config.resolver
+        try:
+            node = resolver.find(key, NO_KEY)
+        except Broken:
+            return UNKNOWN
+        found = resolver.deep(node, tuple(key.split("."))) if isinstance(node, (dict, list)) else node
+        return UNKNOWN if isinstance(found, Unknown) else found
+
+    def meets(self, row: Row) -> bool | None:
+        """Whether a row of facts holds here: its versions and its conditions; None when that is not known."""
+        return holds(row, self.version, self.value)
+
+
+@lru_cache(maxsize=64)
+def _nearest(schema: Schema) -> tuple[str, bool]:
+    """The released version whose keys are nearest to those of a checkout, and whether they are nearly the same."""
+    apart: dict[str, float] = {}
+    for version in versions():
+        other = leaves_of(version, schema.name)
+        if other is not None:
+            apart[version] = len(schema.keys ^ other.keys()) / max(len(other), 1)
+    best = min(reversed(apart), key=lambda version: apart[version], default=schema.version)
+    return best, apart.get(best, 1) <= NEARLY
+
+
+def view_of(launch: Launch) -> View | None:
+    """The launch on the VeRL in use, of a guess on the newest version that fits. None when its config is not known,
+    when it only pictures a command, or when its family runs on a fork of which nothing is known."""
+    verl = launch.verl
+    if verl is None or verl.schema is None or launch.config is None or pictures(launch):
+        return None
+    if verl.guess and launch.family in FORKS_OF_THEIR_OWN:
+        return None
+    engine = engine_of(launch.overrides)
+    schema = verl.schema
+    if engine and verl.found.folders is None:
+        schema = with_engine(schema, engine)
+    return View(launch, schema, launch.config)
+
+
+def views_of(launch: Launch) -> list[View]:
+    """The launch on each version that it may run on."""
+    return [View(launch, schema, config) for schema, config in launch.fits]
+
+
+def everywhere(launch: Launch, holds: Callable[[View], bool]) -> bool:
+    """Whether something holds on each version that the launch may run on."""
+    view = view_of(launch)
+    if view is None or launch.verl is None or not holds(view):
+        return False
+    return not launch.verl.guess or all(holds(each) for each in views_of(launch))
+
+
+def refusals(launch: Launch, *kinds: str) -> Iterator[tuple[Refusal, Override]]:
+    """What Hydra refuses of the launch for these reasons, on the VeRL in use or the newest one that fits."""
+    view = view_of(launch)
+    for refusal in view.config.refusals if view is not None else ():
+        if refusal.kind in kinds and refusal.override is not None:
+            yield refusal, refusal.override
+
+
+def refused_everywhere(launch: Launch, override: Override, kind: str) -> bool:
+    """Whether an override is refused for the same reason on each version that the launch may run on."""
+    return everywhere(
+        launch, lambda view: any(each.override is override and each.kind == kind for each in view.config.refusals)
+    )
+
+
+def starts_hydra(launch: Launch) -> bool:
+    """Whether the entry point is one of VeRL's that Hydra starts, whatever its config."""
+    module = call_of(launch.program.entry, ()).module
+    return any(config_of(version, module) for version in reversed(versions()))
+
+
+def in_document(launch: Launch) -> bool:
+    """Whether the command itself stands in a document."""
+    span = launch.command.span
+    return span.source is not span.in_file().source and launch.command.span.in_file().source.path.endswith(".md")
+
+
+def pictures(launch: Launch) -> bool:
+    """Whether the command stands in a block of a document that only pictures it: with dots, placeholders, or words that
+    are no overrides."""
+    if not in_document(launch):
+        return False
+    from verlint_rules.shell.illustration import is_illustration
+
+    odd = any(each.error is not None and "=" not in each.word.shown for each in launch.overrides)
+    return odd or is_illustration(launch.command.span.source.text)
+
+
+def is_cut(launch: Launch, project: Project) -> bool:
+    """Whether the command ends before its last line, so that the keys behind are not missing but lost."""
+    from verlint_rules.shell.call_words import program_of_source
+    from verlint_rules.shell.continuation import find_cuts
+
+    span = launch.command.span
+    program = program_of_source(project, span.source)
+    return any(
+        cut.command is not None and span.start <= cut.command.start < max(span.end, span.start + 1)
+        for cut in find_cuts(span.source, program)
+    )

@@ -1,0 +1,95 @@
+"""Every override must be a word that Hydra can read.
+
+Hydra has a grammar of its own for `key=value`, and what the shell passes is not always in it. Bash does not expand `~`
+behind `key=`, and Hydra has no word for it; `=`, `#`, `(`, `{`, `;` and quotes inside of a value must be quoted once
+for the shell and once for Hydra; a word without `=` is no override. One such word stops the run before anything is
+loaded, with `mismatched input …` or `LexerNoViableAltException`, and no other message.
+
+Placeholders that were never filled in (`model.path=<path>`) are read the same way. Silent for values that are not known
+before the run, for words that a broken continuation leaves over (VL901), for several overrides in one quoted word
+(VL914), and for documents that picture a command.
+
+Fix: quote the value for Hydra inside of quotes for the shell, `'key="a=b"'`, and write `$HOME` for `~`; the unsafe fix
+does so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from verlint.experiment.launch import Launch
+from verlint.finding import Finding
+from verlint.languages.hydra.override import Override
+from verlint.lazy import pattern
+from verlint.rule import ERROR, Context, rule
+from verlint.value import Literal
+from verlint_rules.config.rewriting import with_word, written_word
+from verlint_rules.config.view import pictures, starts_hydra
+
+_MORE = pattern(r"\s[+~]{0,2}[A-Za-z_][\w-]*(?:\.[\w-]+)*=")
+_PLACEHOLDER = pattern(r"<[^<>=]{1,80}>")
+_HOME = pattern(r"~(?=/|$)")
+_CALLER = pattern(r"[\"']?\$\{?[@*]")
+_UNBALANCED = pattern(r"closes nothing|never closed|not closed|is closed by")
+_PLAIN_QUOTES = ("'", '"', "$", "`", "\\", "\n")
+
+
+@rule("VL701", "override-syntax", on=Launch, severity=ERROR, since="0.2", fixable="unsafe")
+def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
+    faulty = [each for each in launch.overrides if each.error is not None and not _is_left_over(each)]
+    if not faulty or pictures(launch) or not starts_hydra(launch):
+        return
+    last = -2
+    for number, override in enumerate(launch.overrides):
+        if override not in faulty or override.error is None:
+            continue
+        if "=" not in override.word.shown:
+            last, before = number, last
+            if before == number - 1:  # the rest of what stands in one line without a "="
+                continue
+        place = override.error.span or override.word.span or launch.head
+        message = f"Hydra cannot read this override and stops: {override.error.message}"
+        finding = ctx.fail(place, message, value=override.word.shown, hops=override.word.trail(), help=_help(override))
+        yield _mended(finding, override)
+
+
+def _is_left_over(override: Override) -> bool:
+    """Whether the word is what a broken continuation leaves, or several words that were quoted as one."""
+    text = override.word.known or override.word.prefix
+    span = override.word.span
+    if not text.strip() or (span is not None and span.text.startswith("\\")):
+        return True
+    if "=" not in text and span is not None and _CALLER.match(span.text):
+        return True  # an option of the script that its loop of arguments left over
+    from_variable = any(isinstance(part, Literal) and part.hops for part in override.word.parts)
+    return from_variable and _MORE.search(text) is not None
+
+
+def _help(override: Override) -> str:
+    text = override.word.shown
+    key, equals, value = text.partition("=")
+    if not equals:
+        return "write key=value"
+    if _PLACEHOLDER.search(value):
+        return "write the real value for the placeholder"
+    if _UNBALANCED.search(override.error.message if override.error is not None else ""):
+        return "balance the brackets and quotes of the value"
+    if _HOME.match(value.lstrip("[\"'")):
+        return "write $HOME for ~: the shell does not expand it there"
+    return f"quote the value for Hydra too: '{key}=\"{value}\"'"
+
+
+def _mended(finding: Finding, override: Override) -> Finding:
+    span, known = written_word(override.word), override.word.known
+    if span is None or known is None or not override.key:
+        return finding
+    key, _, value = known.partition("=")
+    if (
+        _UNBALANCED.search(finding.message)
+        or _PLACEHOLDER.search(value)
+        or any(sign in value for sign in _PLAIN_QUOTES)
+    ):
+        return finding
+    if value.startswith("~/") and not span.text.startswith("'"):
+        return with_word(finding, override, f'{key}="$HOME{value[1:]}"', safe=False)
+    return with_word(finding, override, f"'{key}=\"{value}\"'", safe=False)

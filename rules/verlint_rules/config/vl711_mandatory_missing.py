@@ -1,0 +1,46 @@
+"""A key without a default must be given.
+
+`???` in a config of VeRL marks a key that each launch must set. Hydra does not ask for it at start-up: the run stops
+when the key is first read, after Ray has started (`Missing mandatory value: actor_rollout_ref.rollout.name`). That key
+had the default `vllm` until VeRL 0.5, so launchers of that time lack it.
+
+Silent under a mere best fit, for commands that a broken continuation cuts short, and for those that a document shows.
+Where the caller's words are passed on (`"$@"`) the key may come from there: then it is to be verified.
+
+Fix: set the key, for instance `actor_rollout_ref.rollout.name=vllm`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from verlint.experiment.launch import Launch
+from verlint.finding import Finding
+from verlint.rule import ERROR, Context, rule
+from verlint.verl.in_use import call_of
+from verlint_rules.config.reporting import label_of
+from verlint_rules.config.view import in_document, is_cut, view_of
+
+NEEDED = {"actor_rollout_ref.rollout.name": "vllm"}
+"""Keys that every training run reads, with what most set. Source: `workers/rollout/base.py` and
+`workers/config/rollout.py` since 0.6.0. Others with `???` belong to parts that are off by default."""
+
+
+@rule("VL711", "mandatory-missing", on=Launch, severity=ERROR, since="0.2")
+def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
+    if not call_of(launch.program.entry, ()).module.endswith("main_ppo"):
+        return
+    view = view_of(launch)
+    if view is None or launch.verl is None or launch.verl.guess:
+        return
+    for key, usual in NEEDED.items():
+        if view.value(key) == "???":
+            if in_document(launch) or is_cut(launch, ctx.project):
+                continue
+            message = f"{key} is not given and has no default in {label_of(view)}: the run stops when it is read"
+            help_ = f"write {key}={usual}"
+            if launch.passes_arguments or any(not each.key and each.error is None for each in launch.overrides):
+                verify = f"grep -rn {key.rpartition('.')[0].rpartition('.')[2]}.{key.rpartition('.')[2]}= ."
+                yield ctx.unsure(launch.head, message, verify=verify, help=help_)
+            else:
+                yield ctx.fail(launch.head, message, help=help_)

@@ -1,0 +1,89 @@
+"""What the caller passes should stand behind the overrides of the launcher.
+
+Of two overrides of a key the last one counts. A launcher that passes its own arguments on (`"$@"`) before it sets keys
+itself takes them back: `bash train.sh trainer.total_epochs=1` has no effect, without a word, when
+`trainer.total_epochs=3` stands behind `"$@"`.
+
+Reported once for each command, with the keys that cannot be set from outside.
+
+Fix: move `"$@"` to the end of the command, as the unsafe fix does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from verlint.experiment.launch import Launch
+from verlint.finding import Edit, Finding, Safety
+from verlint.languages.hydra.override import Override
+from verlint.lazy import pattern
+from verlint.rule import WARNING, Context, rule
+from verlint.source import Span
+from verlint.value import Text
+from verlint_rules.config.view import pictures, starts_hydra
+
+SHOWN = 3
+_CALLER = pattern(r"[\"']?\$(?:[@*]|\{[@*](?::1)?\})[\"']?")
+
+
+@rule(
+    "VL712",
+    "unreachable-override",
+    on=Launch,
+    severity=WARNING,
+    since="0.2",
+    fixable="unsafe",
+    words=("$@", "${@", "$*", "${*"),
+)
+def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
+    passed = _passed(launch)
+    if passed is None or pictures(launch) or not starts_hydra(launch):
+        return
+    behind = [each for each in launch.overrides if each.key and _is_behind(each, passed)]
+    if not behind:
+        return
+    names = list(dict.fromkeys(each.key for each in behind))
+    listed = ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
+    message = f"overrides behind {passed.text} win over those of the caller: {listed} cannot be set from outside"
+    finding = ctx.fail(passed, message, help=f"put {passed.text} behind the last override")
+    finding = finding.with_related(behind[0].key_span, "this one wins")
+    yield _moved(finding, passed, behind)
+
+
+def _passed(launch: Launch) -> Span | None:
+    """Where the command passes the caller's words on."""
+    words: list[Text] = [*launch.options, *(each.word for each in launch.overrides)]
+    for word in words:
+        span = word.span
+        if span is not None and _CALLER.fullmatch(span.text) and _inside(span, launch.command.span):
+            return span
+    return None
+
+
+def _inside(span: Span, command: Span) -> bool:
+    return span.source is command.source and command.start <= span.start and span.end <= command.end
+
+
+def _is_behind(override: Override, passed: Span) -> bool:
+    """Whether an override is written behind the caller's words, in the command itself."""
+    span = override.word.span
+    return span is not None and span.source is passed.source and span.start >= passed.end and "=" in span.text
+
+
+def _moved(finding: Finding, passed: Span, behind: list[Override]) -> Finding:
+    here = passed.in_file()
+    last = max((each.word.span.end for each in behind if each.word.span is not None), default=None)
+    if last is None or here.text != passed.text:
+        return finding
+    text = here.source.text
+    start = text.rfind("\n", 0, here.start) + 1
+    end = text.find("\n", here.end)
+    last += here.start - passed.start
+    if end < 0 or text[start : here.start].strip() or text[here.end : end].strip() != "\\":
+        return finding
+    indent = text[start : here.start]
+    edits = (
+        Edit(Span(here.source, start, end + 1), ""),
+        Edit(Span(here.source, last, last), f" \\\n{indent}{here.text}"),
+    )
+    return finding.with_fix(f"move {here.text} to the end", *edits, safety=Safety.UNSAFE)

@@ -1,0 +1,79 @@
+"""A value should not be turned off by another key.
+
+Some keys count only when another one says so. `kl_loss_coef=0.01` without `use_kl_loss=True` puts no KL into the loss;
+since VeRL 0.4 `algorithm.kl_ctrl.kl_coef` needs `algorithm.use_kl_in_reward=True`; estimators of groups know neither
+`gamma` nor `lam`. The run then is not the one that the launcher seems to describe. `trainer.critic_warmup` without a
+critic does have an effect, but not that one: the actor is not trained for the first steps.
+
+Silent for values that say the same as no value (0, the default), where the deciding key is not known before the run,
+and for forks and checkouts that changed more than a few keys.
+
+Fix: set the key that turns the value on, or take the value away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from verlint.experiment.launch import Launch
+from verlint.finding import Finding
+from verlint.languages.hydra.override import Form
+from verlint.rule import WARNING, Context, rule
+from verlint.value import State
+from verlint.verl.inert import INERT, Inert
+from verlint.verl.rows import NO_KEY, UNKNOWN
+from verlint_rules.config.reporting import report
+from verlint_rules.config.view import View, everywhere, in_document, is_cut, view_of
+
+
+@rule(
+    "VL715",
+    "inert-value",
+    on=Launch,
+    severity=WARNING,
+    since="0.2",
+    words=("kl_loss_coef", "kl_coef", "norm_adv", "lam", "gamma", "critic_warmup"),
+)
+def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
+    view = view_of(launch)
+    if view is None or not view.stock:
+        return
+    for inert in INERT:
+        override = view.config.set_by.get(inert.row.key)
+        if override is None or override.form is Form.DELETE or override.value.state is not State.KNOWN:
+            continue
+        if not everywhere(launch, partial(_is_inert, inert=inert)) or _may_change(launch, ctx):
+            continue
+        name = inert.row.key.rpartition(".")[2]
+        message = f"{name} {override.value} has no effect: {inert.row.message}"
+        if inert.row.key == "trainer.critic_warmup":
+            message = f"{name} {override.value}: {inert.row.message}"
+        finding = report(ctx, override, message, help=inert.row.right)
+        for term in inert.row.when:
+            setter = view.config.set_by.get(term.key)
+            if setter is not None:
+                finding = finding.with_related(setter.key_span, "because of this")
+        yield finding
+
+
+def _is_inert(view: View, inert: Inert) -> bool:
+    row = inert.row
+    if not view.stock or view.meets(row) is not True:
+        return False
+    held = view.value(row.key)
+    if held is UNKNOWN or held is NO_KEY or any(_same(held, each) for each in inert.harmless):
+        return False
+    try:
+        return not _same(held, view.schema.default(row.key))
+    except KeyError:
+        return True
+
+
+def _same(held: object, other: object) -> bool:
+    return isinstance(held, bool) == isinstance(other, bool) and held == other
+
+
+def _may_change(launch: Launch, ctx: Context) -> bool:
+    """Whether the key that decides may be on a line that is lost."""
+    return in_document(launch) or is_cut(launch, ctx.project)
