@@ -71,15 +71,19 @@ def _on_old(launch: Launch, ctx: Context, estimator: Value) -> Iterator[Finding]
     if found is Carried.NO:
         message = f"{said}, and ray_trainer.py of the checkout never calls {FUNCTION} for it: the run is not OPO"
         yield ctx.fail(estimator, message, help=_OLD)
+    elif found is Carried.UNKNOWN and estimator.equals("gae"):
+        yield ctx.fail(estimator, f"{said}: the run is not OPO", help=f"set {ESTIMATOR}=grpo, and {_OLD}")
     elif found is Carried.UNKNOWN and not is_declared(launch, ctx):
         message = f"{said} in VeRL {launch.version} as released: the run is OPO only if the checkout was changed"
         yield ctx.unsure(estimator, message, help=_OLD, verify=_look_for())
 
 
 def _said(launch: Launch, estimator: Value) -> str:
-    name = str(estimator)
+    name = f"{estimator}{default_of(estimator)}"
+    if estimator.equals("gae"):
+        return f"adv_estimator {name} takes its baseline from a critic"
     if not name.startswith("grpo"):
-        return f"adv_estimator {name}{default_of(estimator)} has not the optimal baseline"
+        return f"adv_estimator {name} has another baseline than the optimal one"
     divided = launch[_NORMALISED].equals(False) is not True
     kind = "and divides by its standard deviation" if divided else "(Dr. GRPO)"
     return f"adv_estimator {name} takes the plain mean of each group {kind}"

@@ -42,7 +42,14 @@ _MICRO = (f"{_ACTOR}.ppo_micro_batch_size_per_gpu", f"{_ACTOR}.ppo_micro_batch_s
 _LEGACY = "trainer.use_legacy_worker_impl"
 
 
-@rule("VL616", "minibatch-remainder", on=Launch, severity=WARNING, since="0.1", words=("ppo_mini_batch_size",))
+@rule(
+    "VL616",
+    "minibatch-remainder",
+    on=Launch,
+    severity=WARNING,
+    since="0.1",
+    words=("ppo_mini_batch_size", "train_batch_size"),
+)
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     if not trains(launch) or not has_own_actor(launch) or distils(launch) or claims_one_update(launch):
         return
