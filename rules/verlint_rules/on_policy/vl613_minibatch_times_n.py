@@ -45,6 +45,7 @@ _CAPPING_MARK = "actor_rollout_ref.actor.kl_topk"
 _PRODUCT = pattern(r"\$\(\(\s*\$?\{?(\w+)\}?\s*\*\s*\$?\{?(\w+)\}?\s*\)\)")
 _VARIABLE = pattern(r"\$\{?([A-Za-z_]\w*)")
 _ASSIGNED = pattern(r"(?:(?:export|local|declare|readonly)\s+)?([A-Za-z_]\w*)=")
+_COUNTS = "VeRL counts prompts and multiplies by rollout.n itself"
 _HELP = f"give {MINI_BATCH} the value of {TRAIN_BATCH}: both count prompts"
 
 
@@ -68,13 +69,15 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     elif not samples.given or not _is_computed(rollout, update, samples):
         return
     elif size is not None and size > 1:
-        message = f"ppo_mini_batch_size {update} is train_batch_size x rollout.n: {_effect(launch)}"
+        message = (
+            f"ppo_mini_batch_size {update} is train_batch_size x rollout.n: {_COUNTS}, so {_effect(launch, str(size))}"
+        )
         yield _with_places(ctx.fail(update, message, help=_HELP), rollout, update, samples)
     elif size is None or _open_to_callers(samples):
         verify = look_up(samples) if open_holes(samples) else f"grep -rn -e '{_name_of(samples)}' ."
         message = (
-            "ppo_mini_batch_size is computed as train_batch_size x rollout.n: "
-            f"as soon as rollout.n is above 1, {_effect(launch)}"
+            f"ppo_mini_batch_size is computed as train_batch_size x rollout.n, but {_COUNTS}: "
+            f"with rollout.n above 1 {_effect(launch, 'n')}"
         )
         yield _with_places(ctx.unsure(update, message, help=_HELP, verify=verify), rollout, update, samples)
 
@@ -82,19 +85,18 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
 def _product(launch: Launch, ctx: Context, rollout: Value, update: Value, samples: Value) -> Finding:
     message = (
         f"ppo_mini_batch_size {update} is train_batch_size {rollout}{default_of(rollout)} x rollout.n {samples}: "
-        f"{_effect(launch)}"
+        f"{_COUNTS}, so {_effect(launch, str(samples))}"
     )
     return ctx.fail(update, message, help=_HELP)
 
 
-def _effect(launch: Launch) -> str:
-    """What VeRL makes of an update batch that is n times too large."""
-    counts = "VeRL counts prompts and multiplies by rollout.n itself"
+def _effect(launch: Launch, times: str) -> str:
+    """What VeRL makes of an update batch that is that many times too large."""
     if in_versions(launch, since="0.8"):
-        return f"{counts}, so it pads the batch to n times its samples"
+        return f"it pads the batch to {times} times its samples"
     if in_versions(launch, before="0.8"):
-        return f"{counts}, so the loss is scaled down by n"
-    return f"{counts}, so the loss is scaled down by n or the batch padded to n times its samples"
+        return f"the loss comes out {times} times too small"
+    return f"the loss comes out {times} times too small or the batch is padded to {times} times its samples"
 
 
 def _refused(launch: Launch) -> bool:

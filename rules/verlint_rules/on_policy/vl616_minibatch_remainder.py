@@ -48,9 +48,12 @@ _LEGACY = "trainer.use_legacy_worker_impl"
     on=Launch,
     severity=WARNING,
     since="0.1",
-    words=("ppo_mini_batch_size", "train_batch_size"),
+    words=("ppo_mini_batch_size", "n_gpus_per_node", "nnodes", "ulysses"),
 )
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
+    # with the defaults of all of these everything divides
+    if not any(key in launch for key in (MINI_BATCH, _GPUS, _NODES, _SHARING)):
+        return
     if not trains(launch) or not has_own_actor(launch) or distils(launch) or claims_one_update(launch):
         return
     if not in_versions(launch, before="0.8") or launch[_LEGACY].equals("disable"):
