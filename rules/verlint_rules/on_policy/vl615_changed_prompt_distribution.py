@@ -52,7 +52,7 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
         return
     claimed = claims_one_update(launch)
     yield from _filter(launch, ctx, claimed)
-    yield from _portion(launch, ctx, claimed)
+    yield from _portion(launch, ctx)
     if claimed:
         yield from _surplus(launch, ctx)
 
@@ -71,7 +71,7 @@ def _filter(launch: Launch, ctx: Context, claimed: bool) -> Iterator[Finding]:
         yield ctx.fail(switch, message, help=f"set {_FILTER}=False")
 
 
-def _portion(launch: Launch, ctx: Context, claimed: bool) -> Iterator[Finding]:
+def _portion(launch: Launch, ctx: Context) -> Iterator[Finding]:
     portion, batch = launch[_PORTION], launch[TRAIN_BATCH]
     if not portion.given or portion.number() is None or portion.same_as(batch):
         return
@@ -79,12 +79,6 @@ def _portion(launch: Launch, ctx: Context, claimed: bool) -> Iterator[Finding]:
     if has_stock_entry(launch) and (old or (in_versions(launch, since="0.9") and launch[_USE_V1].equals(False))):
         if batch.given or stock_config(launch):
             yield _with_batch(_replaced(launch, ctx, portion, batch), batch)
-    elif claimed and not has_stock_entry(launch) and batch.decided:
-        message = (
-            f"gen_batch_size {portion} prompts are sampled for a batch of {batch}: which of them are trained on "
-            "depends on their rewards"
-        )
-        yield _with_batch(ctx.fail(portion, message, help=f"set {_PORTION} to the value of {TRAIN_BATCH}"), batch)
 
 
 def _replaced(launch: Launch, ctx: Context, portion: Value, batch: Value) -> Finding:
