@@ -76,9 +76,9 @@ def _portion(launch: Launch, ctx: Context) -> Iterator[Finding]:
     if not portion.given or portion.number() is None or portion.same_as(batch):
         return
     old = in_versions(launch, since="0.4", before="0.9")
-    if has_stock_entry(launch) and (old or (in_versions(launch, since="0.9") and launch[_USE_V1].equals(False))):
-        if batch.given or stock_config(launch):
-            yield _with_batch(_replaced(launch, ctx, portion, batch), batch)
+    read_as_batch = old or (in_versions(launch, since="0.9") and launch[_USE_V1].equals(False))
+    if read_as_batch and has_stock_entry(launch) and (batch.given or stock_config(launch)):
+        yield _with_batch(_replaced(launch, ctx, portion, batch), batch)
 
 
 def _replaced(launch: Launch, ctx: Context, portion: Value, batch: Value) -> Finding:
