@@ -57,7 +57,7 @@ def _of_stock(launch: Launch, ctx: Context, estimator: Value) -> Iterator[Findin
     new = in_versions(launch, since="0.4")
     if new is False:
         yield from _on_old(launch, ctx, estimator)
-    elif not is_declared(launch, ctx):
+    elif not is_declared(launch, ctx) and carried(launch, ctx, str(estimator)) is not Carried.YES:
         message = f"{_said(launch, estimator)}: the run is not OPO"
         if new:
             yield with_value(ctx.fail(estimator, message, help=_NEW), estimator, "opo", safe=False)

@@ -2,9 +2,10 @@
 
 `data.train_batch_size` and `actor.ppo_mini_batch_size` are both numbers of prompts. An update batch written as
 `train_batch_size * rollout.n`, often to make the run on-policy, is n times as large as the whole rollout batch. With a
-fixed micro-batch VeRL 0.3 and newer refuse that at the start. With `use_dynamic_bsz=True` nobody looks: the update is
-made once, on the samples there are, but its loss is divided by the size that was asked for. Up to VeRL 0.7 the gradient
-is n times too small; newer versions pad the batch up to that size. The run was on-policy with equal batches already.
+fixed micro-batch VeRL 0.3 and newer refuse that at the start, which is reported with the other checks of batch sizes.
+With `use_dynamic_bsz=True` nobody looks: the update is made once, on the samples there are, but its loss is divided by
+the size that was asked for, so up to VeRL 0.7 the gradient is n times too small. VeRL 0.8 stops at the first update, and
+the trainer that is the default since 0.9 pads the batch up to that size. The run was on-policy with equal batches.
 
 The rule looks for that one slip: the value is the product of the other two, or is computed from them. Other update
 batches above the rollout batch are left to the checks of batch sizes. Launchers of forks whose actor takes at most the
@@ -39,6 +40,8 @@ from verlint_rules.on_policy.in_versions import in_versions
 from verlint_rules.on_policy.rewriting import same_word
 
 _DYNAMIC = "actor_rollout_ref.actor.use_dynamic_bsz"
+_USE_V1 = "trainer.use_v1"
+_LEGACY = "trainer.use_legacy_worker_impl"
 _CAPPING_MARK = "actor_rollout_ref.actor.kl_topk"
 """A key of those forks only whose actor takes at most the batch there is (`workers/actor/dp_actor.py` of the forks)."""
 
@@ -92,16 +95,25 @@ def _product(launch: Launch, ctx: Context, rollout: Value, update: Value, sample
 
 def _effect(launch: Launch, times: str) -> str:
     """What VeRL makes of an update batch that is that many times too large."""
-    if in_versions(launch, since="0.8"):
+    if _refused(launch):
+        return "VeRL stops, as an update is larger than the batch"
+    if in_versions(launch, since="0.9"):
         return f"it pads the batch to {times} times its samples"
     if in_versions(launch, before="0.8"):
         return f"the loss comes out {times} times too small"
-    return f"the loss comes out {times} times too small or the batch is padded to {times} times its samples"
+    return f"depending on the version the loss comes out {times} times too small, the batch is padded, or VeRL stops"
 
 
 def _refused(launch: Launch) -> bool:
-    """Whether VeRL refuses such an update batch at the start, which is the business of the checks of batch sizes."""
-    return bool(stock_config(launch) and launch[_DYNAMIC].equals(False) and in_versions(launch, since="0.3"))
+    """Whether VeRL refuses such an update batch, which is the business of the checks of batch sizes."""
+    if stock_config(launch) and launch[_DYNAMIC].equals(False) and in_versions(launch, since="0.3"):
+        return True  # at the start
+    if in_versions(launch, since="0.9"):
+        return launch[_USE_V1].equals(False) is True
+    # at the first update: the workers of 0.8 cut the batch into equal parts
+    if in_versions(launch, since="0.8"):
+        return True
+    return bool(in_versions(launch, since="0.7") and launch[_LEGACY].equals("disable"))
 
 
 def _capped(launch: Launch) -> bool:
@@ -116,9 +128,14 @@ def _is_computed(rollout: Value, update: Value, samples: Value) -> bool:
         for match in _PRODUCT.finditer(text):
             left, right = match.groups()
             for one, other in ((left, right), (right, left)):
-                if other in _names(samples) and (one in _names(rollout) or one == str(rollout.number())):
+                if _is_factor(other, samples) and _is_factor(one, rollout):
                     return True
     return False
+
+
+def _is_factor(word: str, value: Value) -> bool:
+    """Whether a word of an expression stands for the value: a variable that it came by, or its number."""
+    return word in _names(value) or word == str(value.number())
 
 
 def _written(value: Value) -> list[str]:
