@@ -4,7 +4,7 @@
 `train_batch_size * rollout.n`, often to make the run on-policy, is n times as large as the whole rollout batch. With a
 fixed micro-batch VeRL 0.3 and newer refuse that at the start, which is reported with the other checks of batch sizes.
 With `use_dynamic_bsz=True` nobody looks: the update is made once, on the samples there are, but its loss is divided by
-the size that was asked for, so up to VeRL 0.7 the gradient is n times too small. VeRL 0.8 stops at the first update, and
+the size that was asked for, so up to VeRL 0.7 the gradient is n times too small. VeRL 0.8 stops at the first update;
 the trainer that is the default since 0.9 pads the batch up to that size. The run was on-policy with equal batches.
 
 The rule looks for that one slip: the value is the product of the other two, or is computed from them. Other update
