@@ -18,11 +18,17 @@ KL_COEFFICIENT = "actor_rollout_ref.actor.kl_loss_coef"
 REWARD_KL = "algorithm.kl_ctrl.kl_coef"
 ENTROPY = "actor_rollout_ref.actor.entropy_coeff"
 STRATEGY = "actor_rollout_ref.actor.strategy"
+SAMPLES = "actor_rollout_ref.rollout.n"
 
 _WITHOUT_UPDATES = pattern(r"(?:^|[./])(?:main_(?:eval|gen)\w*|\w*sft\w*|model_merger\w*|\w+_merger)(?:\.py)?$")
 """Entry points that run no policy update: scoring, generation, supervised training, merging of shards."""
 
 _STOCK_ENTRY = pattern(r"verl\.trainer\.main_ppo|(?:.*/)?verl/trainer/main_ppo\.py")
+_OWN_ACTOR = pattern(
+    r"verl\.trainer\.main_ppo\w*|recipe\.dapo\.main_\w+|(?:.*/)?(?:verl/trainer|recipe/dapo)/main_\w+\.py"
+)
+"""Entry points whose updates are made by VeRL's own actors."""
+
 _STOCK_CONFIG = pattern(
     r"--config-name=(?:ppo_trainer|ppo_megatron_trainer)(?:\.ya?ml)?|--config-path=(?:\./)?config/?"
 )
@@ -36,17 +42,27 @@ def claims_exact(launch: Launch) -> bool:
 
     The claim is the spec's intent, a directive, the OPO family, or its estimator. Another intent that is given wins.
     """
-    return _trains(launch) and (launch.intent or _implied(launch)) == "exact"
+    return trains(launch) and (launch.intent or _implied(launch)) == "exact"
 
 
 def claims_one_update(launch: Launch) -> bool:
     """Whether the launch trains and claims one update per rollout batch, whatever terms its loss has."""
-    return _trains(launch) and (launch.intent or _implied(launch)) in ("exact", "single-update")
+    return trains(launch) and (launch.intent or _implied(launch)) in ("exact", "single-update")
+
+
+def trains(launch: Launch) -> bool:
+    """Whether the launch updates a policy: no validation, generation, merging, and no supervised training."""
+    if _WITHOUT_UPDATES.search(launch.program.entry):
+        return False
+    validates = launch["trainer.val_only"].equals(True) is True
+    # val_only returns from within the validation before training, so without that one the training runs
+    return not validates or launch["trainer.val_before_train"].equals(False) is True
 
 
 def distils(launch: Launch) -> bool:
     """Whether a KL to a teacher is what the launch minimises."""
-    return launch.family in _DISTILLING or launch["trainer.stage"].equals("consolidate") is True
+    stage, teacher = launch["trainer.stage"], launch["distillation.enabled"]
+    return launch.family in _DISTILLING or stage.equals("consolidate") is True or teacher.equals(True) is True
 
 
 def undecided(launch: Launch, key: str) -> bool:
@@ -56,11 +72,29 @@ def undecided(launch: Launch, key: str) -> bool:
 
 
 def stock_config(launch: Launch) -> bool:
-    """Whether absent keys have VeRL's own defaults: its PPO entry point with its own config file, and no fork's."""
-    if launch.family not in ("", "opo") or not _STOCK_ENTRY.fullmatch(launch.program.entry):
+    """Whether absent keys have VeRL's own defaults: its PPO entry point with its own config file, no fork's, and no
+    word left out."""
+    if is_excerpt(launch):
+        return False
+    if launch.family not in ("", "opo") or not has_stock_entry(launch):
         return False
     words = (word.known or word.prefix for word in launch.options)
     return all(_STOCK_CONFIG.fullmatch(word) for word in words if _CONFIG_OPTION.match(word))
+
+
+def is_excerpt(launch: Launch) -> bool:
+    """Whether the command leaves words out, as documents do (`...`): absent keys may be among them."""
+    return any(word.known in ("...", "…") for word in launch.command.argv)
+
+
+def has_stock_entry(launch: Launch) -> bool:
+    """Whether the launch starts VeRL's own PPO entry point."""
+    return _STOCK_ENTRY.fullmatch(launch.program.entry) is not None
+
+
+def has_own_actor(launch: Launch) -> bool:
+    """Whether the updates are made by VeRL's own actors, not by those of a recipe or a fork that is not known."""
+    return launch.family != "gad" and _OWN_ACTOR.fullmatch(launch.program.entry) is not None
 
 
 def has_opo_estimator(launch: Launch) -> bool:
@@ -106,14 +140,6 @@ def default_of(value: Value) -> str:
     """ " (default of VeRL 0.2.0)" for a key that is not given, else ""."""
     note = next((hop.note for hop in value.hops if hop.span is None), "default")
     return "" if value.given else f" ({note})"
-
-
-def _trains(launch: Launch) -> bool:
-    if _WITHOUT_UPDATES.search(launch.program.entry):
-        return False
-    validates = launch["trainer.val_only"].equals(True) is True
-    # val_only returns from within the validation before training, so without that one the training runs
-    return not validates or launch["trainer.val_before_train"].equals(False) is True
 
 
 def _implied(launch: Launch) -> str:

@@ -35,6 +35,12 @@ def same_word(finding: Finding, value: Value, other: Value) -> Finding:
     return with_value(finding, value, word, safe=False)
 
 
+def spelled_like(value: Value, *, on: bool) -> str:
+    """A switch in the spelling that the launcher uses for its present value: `false` where it says `true`."""
+    spelled = value.text.known if value.text is not None else None
+    return str(on).lower() if spelled in ("true", "false") else str(on)
+
+
 def _written(value: Value) -> Span | None:
     """The value as it stands in a file, with the quotes around it, without those around the whole override."""
     if not value.given or value.span is None:

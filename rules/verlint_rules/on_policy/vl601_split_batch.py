@@ -29,6 +29,7 @@ from verlint_rules.on_policy.claim import (
     claims_one_update,
     default_of,
     in_config,
+    is_excerpt,
     look_up,
     open_holes,
     undecided,
@@ -53,7 +54,7 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     rollout, update = launch[TRAIN_BATCH], launch[MINI_BATCH]
     left_open = [key for key in (TRAIN_BATCH, MINI_BATCH) if undecided(launch, key)]
     if left_open:
-        if len(left_open) == 1:
+        if len(left_open) == 1 and not is_excerpt(launch):
             yield _unknown_default(ctx, launch, rollout, update, left_open[0])
         return
     batch, mini = rollout.number(), update.number()

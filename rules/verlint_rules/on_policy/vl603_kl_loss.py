@@ -32,7 +32,7 @@ from verlint_rules.on_policy.claim import (
     open_holes,
     undecided,
 )
-from verlint_rules.on_policy.rewriting import with_value
+from verlint_rules.on_policy.rewriting import spelled_like, with_value
 
 
 @rule(
@@ -52,7 +52,8 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
         term = f"use_kl_loss adds a KL term with kl_loss_coef {weight}{default_of(weight)} to the loss"
         message = f"{term}, so this is no exact on-policy training"
         finding = _with_weight(ctx.fail(switch, message, help=help_), weight)
-        yield finding if distils(launch) else with_value(finding, switch, _off(switch), safe=not _moves(launch))
+        off = spelled_like(switch, on=False)
+        yield finding if distils(launch) else with_value(finding, switch, off, safe=not _moves(launch))
     elif open_holes(weight) or not weight.given:
         short = "kl_loss_coef" if weight.given else "the default of kl_loss_coef"
         message = f"use_kl_loss adds a KL term to the loss unless {short} is 0"
@@ -75,9 +76,3 @@ def _help(launch: Launch) -> str:
     if _moves(launch):
         return f"set {USE_KL}=False and {REWARD_KL}=0: VeRL {launch.version} puts the KL into the reward otherwise"
     return f"set {USE_KL}=False"
-
-
-def _off(switch: Value) -> str:
-    """False in the spelling that the launcher uses for True."""
-    spelled = switch.text.known if switch.text is not None else None
-    return "false" if spelled == "true" else "False"

@@ -1,0 +1,68 @@
+"""An estimator that compares the answers of a group needs more than one answer to a prompt.
+
+GRPO, OPO, RLOO and their kin subtract a baseline that they take from the other answers to the same prompt. With
+`rollout.n=1`, which is the default, there are none: the baseline is 0, and what runs is plain REINFORCE on the raw
+reward, with all its variance and no signal from prompts that are always right. OPO's own code then gives every sample
+an advantage of 0, so nothing is learned at all.
+
+Distillation trainers minimise a KL and use no advantages, so there one answer is fine; so it is for `gae`, `remax` and
+`reinforce_plus_plus`, which take their baseline from elsewhere.
+
+Fix: set `actor_rollout_ref.rollout.n` to the size of the group, such as 8, or use another estimator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from verlint.experiment.launch import Launch
+from verlint.finding import Finding
+from verlint.rule import WARNING, Context, rule
+from verlint.value import Value
+from verlint_rules.on_policy.claim import ESTIMATOR, SAMPLES, default_of, distils, stock_config, trains, undecided
+from verlint_rules.on_policy.in_versions import in_versions
+
+_GROUPED = frozenset(
+    [
+        *("gdpo", "gpg", "grpo", "grpo_passk", "grpo_vectorized", "opo", "reinforce_plus_plus_baseline"),
+        *("rloo", "rloo_vectorized", "optimal_token_baseline", "tir_optimal_token_baseline"),
+    ]
+)
+"""Estimators whose baseline is taken from the group. Source: VeRL `trainer/ppo/core_algos.py`, 0.2 to 0.9.1."""
+
+
+@rule(
+    "VL612",
+    "group-of-one",
+    on=Launch,
+    severity=WARNING,
+    since="0.1",
+    words=("grpo", "opo", "rloo", "gpg", "gdpo", "plus_plus_baseline", "optimal_token_baseline"),
+)
+def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
+    estimator, size = launch[ESTIMATOR], launch[SAMPLES]
+    if size.equals(1) is not True or not trains(launch) or distils(launch):
+        return
+    if str(estimator) not in _GROUPED or undecided(launch, ESTIMATOR):
+        return
+    if not size.given and (launch.passes_arguments or not stock_config(launch)):
+        return
+    place = size if size.given or not estimator.given else estimator
+    message = (
+        f"{estimator} takes its baseline from the group, and rollout.n {size}{default_of(size)} makes groups of one: "
+        f"{_effect(launch, estimator)}"
+    )
+    finding = ctx.fail(place, message, help=f"set {SAMPLES} to the size of the group, such as 8", value=_shown(size))
+    if size.given and estimator.given:
+        finding = finding.with_related(estimator.span, f"adv_estimator = {estimator}")
+    yield finding
+
+
+def _effect(launch: Launch, estimator: Value) -> str:
+    if launch.family == "opo" and estimator.equals("grpo") and in_versions(launch, before="0.4"):
+        return "OPO's code gives every sample an advantage of 0"
+    return "the baseline is 0, which is plain REINFORCE"
+
+
+def _shown(size: Value) -> str:
+    return f"{SAMPLES} = {size}"
