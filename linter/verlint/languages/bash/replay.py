@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from verlint.languages.bash.command import Assignment, Command, Guard
 from verlint.languages.bash.parser import parse
 from verlint.languages.bash.pieces import Parts, plain
-from verlint.languages.bash.run import Event, Files, Note, OverBudget, Run
+from verlint.languages.bash.run import Endless, Event, Files, Note, OverBudget, Run
 from verlint.languages.bash.shell import Shell
 from verlint.languages.bash.storage import Variable
 from verlint.languages.bash.syntax import Program
@@ -115,7 +115,10 @@ def explore(
         try:
             for text in texts:
                 shell.source = text
-                shell.main(parsed[id(text)])
+                try:  # noqa: SIM105 (contextlib takes a millisecond to import)
+                    shell.main(parsed[id(text)])
+                except Endless:
+                    pass
         except (OverBudget, RecursionError):
             run.over_budget = True
         paths.append(

@@ -86,10 +86,7 @@ class Segments(Variables):
             elif isinstance(part, Arith):
                 self._put(self._number(part), in_quotes, out)
             elif isinstance(part, ProcessSub):
-                if part.direction == "<":
-                    self.substituted(part.body)
-                else:
-                    self.subshell(part.body, capture=False)
+                self.file_of(part)
                 out.append((self.hole(self.span(part).text, "process substitution", part), True, False))
             elif isinstance(part, ExtGlob):
                 out.append((Literal(f"{part.op}({part.text})", self.span(part)), in_quotes, False))
@@ -194,6 +191,15 @@ class Segments(Variables):
             return self.subshell(body, capture=True)
         finally:
             self.substituting = outer
+
+    def file_of(self, part: ProcessSub) -> Parts:
+        """What commands print whose output is read as a file, or nothing for those that read one; nobody waits for
+        their end."""
+        outer, self.unattended = self.unattended, True
+        try:
+            return self.substituted(part.body) if part.direction == "<" else self.subshell(part.body, capture=False)
+        finally:
+            self.unattended = outer
 
     def parameter(self, param: Param, in_quotes: bool, out: list[Segment]) -> None:
         """Append what `$x` or `${…}` expands to; implemented further up."""

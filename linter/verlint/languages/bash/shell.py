@@ -5,7 +5,7 @@ from __future__ import annotations
 from verlint.languages.bash.compound import CompoundCommands
 from verlint.languages.bash.loops import one_line
 from verlint.languages.bash.pieces import EMPTY, Parts, join
-from verlint.languages.bash.run import DiscardLine, Exit, LoopControl
+from verlint.languages.bash.run import DiscardLine, Endless, Exit, LoopControl
 from verlint.languages.bash.storage import Stream
 from verlint.languages.bash.syntax import AndOr, ArithCommand, Condition, Pipeline, Program, Sequence, Simple, Subshell
 from verlint.languages.bash.syntax import Command as CommandNode
@@ -13,6 +13,7 @@ from verlint.languages.bash.syntax import Command as CommandNode
 _OF_PROCESS = (
     "globals", "scopes", "positional", "open_arguments", "cwd", "functions", "options", "shell_options", "output",
     "input", "traps", "loops", "guards", "substituting",
+    "unattended",
 )  # fmt: skip
 """What a subshell changes without effect on its parent."""
 
@@ -34,6 +35,9 @@ class Shell(CompoundCommands):
                     pass
             if program.problem is not None:
                 self.status = 2
+        except Endless:
+            self.status = None
+            raise
         except Exit as ended:
             self.status = ended.status
         trap = self.traps.pop("EXIT", EMPTY)
@@ -56,10 +60,10 @@ class Shell(CompoundCommands):
                 self.and_or(item)
 
     def _background(self, item: AndOr) -> None:
-        outer = self.background
-        self.background = True
+        outer, unattended = self.background, self.unattended
+        self.background = self.unattended = True
         self.subshell(Sequence(item.start, item.end, [(item, False)]), capture=False, stdin=Stream(EMPTY))
-        self.background = outer
+        self.background, self.unattended = outer, unattended
         self.status = 0
         self.last_background = (self.hole("$!", "process number", item),)
 
@@ -116,6 +120,8 @@ class Shell(CompoundCommands):
         data: Stream | None = None
         count = len(pipeline.commands)
         failed: int | None = 0
+        unattended = self.unattended
+        self.unattended = True
         for number, command in enumerate(pipeline.commands):
             last = number == count - 1
             self._pipe_place = (number, count)
@@ -127,6 +133,7 @@ class Shell(CompoundCommands):
                 failed = self.status
             data = Stream(printed)
         self._pipe_place = (0, 1)
+        self.unattended = unattended
         if "pipefail" in self.options and failed:
             self.status = failed
 
@@ -145,6 +152,8 @@ class Shell(CompoundCommands):
         self.changed()
         try:
             self.sequence(body)
+        except Endless:
+            raise
         except Exit as ended:
             self.status = ended.status
         except LoopControl:
