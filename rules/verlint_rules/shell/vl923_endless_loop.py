@@ -9,7 +9,8 @@ Reported is what can be proved: no turn changes what the condition looks at, and
 functions it calls, can end it. Loops that wait for the outside are left alone (`until curl …`, `while [ ! -f done ]`,
 `while kill -0 $PID`), and so are loops in the background (`done &`), in a pipe or under `timeout`, and those with a
 program or a `sleep` in them that stand last: they watch the job, keep a worker alive or start a training again. An
-option loop that hangs on an option is VL905.
+option loop that hangs on an option is VL905. Where a launcher starts more than can be followed (functions that call
+themselves a thousand times), that is said as something to be verified: nothing behind that line is checked.
 
 Fix: put a watching loop in the background with `done &`; count on in a counting loop; leave a waiting one with `break`.
 Call the program inside a function of its name with `command python "$@"`.
@@ -33,7 +34,7 @@ from verlint.languages.bash.endless import (
 from verlint.languages.bash.run import Note
 from verlint.languages.bash.syntax import ForArith, Node, Program, Simple, While
 from verlint.languages.bash.walk import literal_word, walk
-from verlint.rule import ERROR, Context, rule
+from verlint.rule import ERROR, WARNING, Context, rule
 from verlint.source import Source, Span
 from verlint_rules.shell.call_words import program_of_source
 
@@ -59,6 +60,23 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
             found = _of_loop(note, script, ctx)
         if found is not None:
             yield found
+    if not notes:
+        yield from _given_up(script, ctx)
+
+
+def _given_up(script: Script, ctx: Context) -> Iterator[Finding]:
+    """The line that no path gets past, because what it starts is too much to be followed."""
+    given_up = [[note for note in path.notes if note.kind == "given-up"] for path in script.resolution.paths]
+    if given_up and all(given_up):
+        span = min((notes[-1].span for notes in given_up), key=Span.order)
+        line = span.source.line(span.source.position(span.start).line)
+        end = min(span.end, span.start + len(line.rstrip()) - (len(line) - len(line.lstrip())))
+        yield ctx.unsure(
+            span.source.span(span.start, max(end, span.start)),
+            "this starts more than verlint follows: what comes of it, and all that stands behind it, is not checked",
+            verify=f"timeout 60 bash -x {script.source.path}  # see whether it ends",
+            severity=WARNING,
+        )
 
 
 # ---- loops
@@ -183,7 +201,7 @@ def _of_cycle(note: Note, ctx: Context) -> Finding | None:
         help = 'leave at the start what is read already: [ -n "${LOADED:-}" ] && return; LOADED=1'
     else:
         help = "start it again only under a condition that ends"
-    finding = ctx.fail(cycle[0], f"{message}; nothing behind this line is ever reached", help=help)
+    finding = ctx.fail(cycle[0], message, help=help)
     for span in cycle[1:]:
         finding = finding.with_related(span, "and back")
     return finding

@@ -121,6 +121,8 @@ def explore(
                     pass
         except (OverBudget, RecursionError):
             run.over_budget = True
+            if shell.group is not None:
+                run.notes.append(Note("given-up", "", text.span(shell.group.start, shell.group.end)))
         paths.append(
             Path(
                 tuple(run.conditions),

@@ -19,7 +19,9 @@ _OF_PROCESS = (
 
 
 class Shell(CompoundCommands):
-    """Executes a syntax tree."""
+    """Executes a syntax tree. `group` are the lines of the text that are run now."""
+
+    group: Sequence | None = None
 
     # ---- programs
 
@@ -27,6 +29,7 @@ class Shell(CompoundCommands):
         """Run a whole text, line by line as bash does; sets `status`."""
         try:
             for group in program.groups:
+                self.group = group
                 try:
                     self.sequence(group)
                 except DiscardLine:
