@@ -330,19 +330,38 @@ def load_files(arguments: Arguments, settings: Settings) -> Loading:
 
 def file_list(loading: Loading) -> str:
     """Every path met, one a line: what became of it, and why."""
-    lines = [
-        f"{'checked' if decision.kept else 'skipped'}  {decision.shown}: "
-        + (f"{decision.kind.value}, {decision.reason}" if decision.kept else decision.reason)
-        for decision in loading.decisions
-    ]
+    files = {file.source.path: file for file in loading.files}
+    lines: list[str] = []
+    for decision in loading.decisions:
+        if not decision.kept:
+            lines.append(f"skipped  {decision.shown}: {decision.reason}")
+            continue
+        lines.append(f"checked  {decision.shown}: {decision.kind.value}, {decision.reason}")
+        if decision.kind is Kind.MARKDOWN and decision.shown in files:
+            lines += [f"         {problem}" for problem in unread_blocks(files[decision.shown])]
     listed = {decision.shown for decision in loading.decisions}
     lines += [
         f"skipped  {problem.path}: {problem.reason}" for problem in loading.unreadable if problem.path not in listed
     ]
     kinds = [decision.kind for decision in loading.decisions if decision.kept]
     counts = ", ".join(f"{kinds.count(kind)} {kind.value}" for kind in Kind if kind in kinds)
-    lines.append(f"{len(kinds)} checked" + (f" ({counts})" if counts else "") + f", {len(lines) - len(kinds)} skipped")
+    skipped = sum(line.startswith("skipped") for line in lines)
+    lines.append(f"{len(kinds)} checked" + (f" ({counts})" if counts else "") + f", {skipped} skipped")
     return "\n".join(lines)
+
+
+def unread_blocks(document: Loaded) -> list[str]:
+    """The shell blocks of a document that cannot be read to their end, each with the line and why."""
+    from verlint.languages.bash.parser import parse
+    from verlint.languages.markdown import shell_fences
+
+    out: list[str] = []
+    for fence in shell_fences(document.source):
+        problem = parse(fence.source.text, stand_ins=True).problem
+        if problem is not None:
+            line = fence.source.span(problem.offset, problem.offset).begin.line
+            out.append(f"not read from line {line} to the end of its block, which bash rejects: {problem.message}")
+    return out
 
 
 # Output --------------------------------------------------------------------------------------------------------------

@@ -424,10 +424,10 @@ def _ends_itself(item: AndOr) -> bool:
     return isinstance(last, FunctionDef) or (not isinstance(last, Simple) and not last.redirects)
 
 
-def parse(text: str, *, file: bool = True) -> Program:
+def parse(text: str, *, file: bool = True, stand_ins: bool = False) -> Program:
     """The syntax tree of a text. `file` is False for the string of `bash -c` and `eval`, where a final backslash is a
-    character.
+    character; `stand_ins` is set for documents, in which `<words>` stand for what their reader is to put there.
 
     Never raises on bad input: the fault is in `Program.problem`, and the commands before it are kept.
     """
-    return Parser(text, final_backslash=file).program()
+    return Parser(text, final_backslash=file, stand_ins=stand_ins).program()

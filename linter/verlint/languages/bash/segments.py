@@ -21,6 +21,7 @@ from verlint.languages.bash.syntax import (
     Redirect,
     Sequence,
     Simple,
+    StandIn,
     Word,
 )
 from verlint.languages.bash.variables import Variables
@@ -90,6 +91,8 @@ class Segments(Variables):
                 out.append((self.hole(self.span(part).text, "process substitution", part), True, False))
             elif isinstance(part, ExtGlob):
                 out.append((Literal(f"{part.op}({part.text})", self.span(part)), in_quotes, False))
+            elif isinstance(part, StandIn):
+                out.append((self.hole(part.text, "a stand-in", part, ("placeholder", part.text)), True, False))
             elif isinstance(part, BadParam):
                 self.note("bad-substitution", part.text, part)
                 if "e" in self.options:
