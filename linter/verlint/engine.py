@@ -12,7 +12,7 @@ from verlint.files.kinds import Kind
 from verlint.files.loading import Loaded
 from verlint.files.reader import Unreadable
 from verlint.finding import Finding, Severity, Verdict
-from verlint.header import OWN_CODE, Header, headers, match_headers
+from verlint.header import OWN_CODE, Header, UnknownRule, headers, match_headers
 from verlint.languages.bash.command import Command
 from verlint.record import dataclass, field, replace
 from verlint.result import Report, Summary
@@ -32,12 +32,17 @@ class _Outcome:
 
 
 def selected_rules(settings: Settings) -> list[Header]:
-    """The rules that are on, by code. Raises UnknownRule for a name that no rule has."""
+    """The rules that are on, by code. Raises UnknownRule for a selected name that no rule has; one that is only ignored
+    may be that of a rule to come."""
     chosen = {rule.code: rule for name in (settings.select or ("ALL",)) for rule in match_headers(name)}
     for name in settings.extend_select:
         chosen.update((rule.code, rule) for rule in match_headers(name))
     for name in settings.ignore:
-        for rule in match_headers(name):
+        try:
+            ignored = match_headers(name)
+        except UnknownRule:
+            continue
+        for rule in ignored:
             chosen.pop(rule.code, None)
     return [chosen[code] for code in sorted(chosen)]
 
@@ -86,7 +91,7 @@ def _run(rule: Rule, project: Project, unreadable: Sequence[Unreadable], outcome
 
 
 def _options(rule: Rule, settings: Settings) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    found: dict[str, Any] = dict(rule.options)
     for name in rule.names():
         found.update(settings.rules.get(name, {}))
     return found

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from verlint.cli.main import FAILED, FOUND, OK, drop_output
+from verlint.cli.settings_check import settings_problems, unknown_rules, verl_problem, warn_of_unknown
 from verlint.files.kinds import Kind
 from verlint.files.loading import Loading, load, load_specs_of, load_text
 from verlint.finding import Finding, Verdict
@@ -231,6 +232,8 @@ def exit_code(report: Report, settings: Settings, *, exit_zero: bool = False) ->
 def read_call(arguments: Arguments) -> Settings:
     """The settings file that holds for the paths, with what the call says on top."""
     settings = _settings_file(arguments)
+    settings_problems(settings)
+    _check_call(arguments)
     changes: dict[str, Any] = {}
     if arguments.select is not None:
         changes["select"] = _names(arguments.select)
@@ -248,9 +251,7 @@ def read_call(arguments: Arguments) -> Settings:
         changes["fail_on"] = fail_on_level(arguments.fail_on)
     if formats := arguments.output_format or os.environ.get(FORMAT_VARIABLE, "").split():
         changes["output_format"] = tuple(formats)
-    settings = replace(settings, **changes)
-    _check_rule_names(settings)
-    return settings
+    return replace(settings, **changes)
 
 
 def _settings_file(arguments: Arguments) -> Settings:
@@ -279,27 +280,14 @@ def _names(given: Sequence[str]) -> tuple[str, ...]:
     return tuple(name.strip() for text in given for name in text.split(",") if name.strip())
 
 
-def _check_rule_names(settings: Settings) -> None:
+def _check_call(arguments: Arguments) -> None:
     """A selection of an unknown rule is an error, as it would check less than was asked; an unknown ignored one is a
-    warning, so that a settings file can speak of rules that an older verlint lacks."""
-    from verlint.header import UnknownRule, match_headers
-
-    def problems(names: Sequence[str]) -> list[str]:
-        out: list[str] = []
-        for name in names:
-            try:
-                match_headers(name)
-            except UnknownRule as unknown:
-                out.append(str(unknown))
-        return out
-
-    where = f"{settings.path}: " if settings.path is not None else ""
-    asked = (*settings.select, *settings.extend_select, *settings.severity, *settings.rules)
-    if wrong := problems(asked):
-        raise UsageError("; ".join(dict.fromkeys(wrong)))
-    off = (*settings.ignore, *(name for names in settings.per_path_ignores.values() for name in names))
-    for problem in dict.fromkeys(problems(off)):
-        print(f"warning: {where}{problem}", file=sys.stderr)
+    warning, as in a settings file."""
+    if wrong := unknown_rules(_names([*(arguments.select or ()), *(arguments.extend_select or ())])):
+        raise UsageError("; ".join(wrong))
+    warn_of_unknown(_names(arguments.ignore or ()))
+    if arguments.verl and (problem := verl_problem(arguments.verl)):
+        raise UsageError(f"--verl: {problem}")
 
 
 def load_files(arguments: Arguments, settings: Settings) -> Loading:
