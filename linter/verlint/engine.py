@@ -7,6 +7,7 @@ from pathlib import Path
 
 from verlint.experiment.launch import Launch
 from verlint.experiment.project import Project
+from verlint.experiment.stage import Stage
 from verlint.experiment.variants import Variant
 from verlint.files.kinds import Kind
 from verlint.files.loading import Loaded
@@ -282,8 +283,13 @@ def _suppress(
     return [*applied.kept, *again.kept], len(applied.suppressed) + len(again.suppressed)
 
 
+def _stage_key(stage: Stage) -> tuple[object, ...]:
+    """What makes a stage another one: the turns of a loop are the same."""
+    return (stage.span.order(), stage.id, stage.kind)
+
+
 def _summary(project: Project, unreadable: Sequence[Unreadable]) -> Summary:
     launchers = sum(file.kind is Kind.LAUNCHER for file in project.files)
     experiments = [each for each in project.experiments if each.root and (each.is_spec or len(each.stages) > 1)]
-    stages = sum(len(each.stages) for each in experiments)
+    stages = sum(len({_stage_key(stage) for stage in each.stages}) for each in experiments)
     return Summary(len(project.files) + len(unreadable), launchers, len(experiments), stages, 0)

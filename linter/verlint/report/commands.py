@@ -16,9 +16,12 @@ from verlint.value import Hole, Hop, Literal, Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from typing import Any
 
 JSON_VERSION = 1
+_CONTROL = pattern(r"[\x00-\x1f\x7f]")
+_ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _BARE = pattern(r"[\w@%+=:,./\[\]{}<>⟦⟧~$*-]+")
 
 
@@ -143,7 +146,14 @@ def _quoted(word: Text, masker: Masker) -> str:
         return f"{text}…"
     if text and _BARE.fullmatch(text):
         return text
+    if _CONTROL.search(text) is not None:
+        escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+        return "$'" + _CONTROL.sub(_escaped, escaped) + "'"
     return "'" + text.replace("'", "'\\''") + "'"
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return _ESCAPES.get(found.group(), f"\\x{ord(found.group()):02x}")
 
 
 def _way(word: Text, masker: Masker, width: int) -> Iterator[str]:
