@@ -119,6 +119,7 @@ def test_links_out_of_the_tree_are_not_followed(here: Path) -> None:
     assert [candidate.shown for candidate in result.candidates] == ["in/real.sh"]
     assert [(skipped.shown, skipped.reason) for skipped in result.skipped] == [
         ("in/away.sh", "symbolic link out of the checked folder"),
+        ("in/loop", "symbolic link to a folder, which is not followed"),
         ("in/same.sh", "symbolic link to a file that is checked itself"),
     ]
     assert found("in/away.sh") == ["in/away.sh"]

@@ -10,7 +10,8 @@ Lines whose first line is commented out run as commands in the same way. An envi
 command (`A=1 \ # note`) never reaches it. With one blank only, `\ # note` is no comment for bash but two words. In an
 array literal lines need no backslash, and each `\ ` is one more element. Behind `|`, `&&`, `||`, `do` and `then` a
 `\ ` is a command that is not found, so a pipe ends in nothing. Overrides on the lines behind `| tee log` or `;` are no
-longer those of the launch. With Windows line ends no backslash continues anything.
+longer those of the launch. With Windows line ends no backslash continues anything, and each
+line has a carriage return as a part of its last word.
 
 Comment lines and missing backslashes at the end of a command, where nothing follows that belongs to it, are no faults,
 nor are line ends within quotes. Blocks of documents that only picture a command (`...`) are left alone.
@@ -45,6 +46,7 @@ from verlint_rules.shell.joined_lines import (
     comment_words,
     stranded_overrides,
 )
+from verlint_rules.shell.line_ends import has_windows_lines
 
 SHOWN = 3
 
@@ -75,10 +77,9 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
     for text, program in script.syntax:
         if script.document and is_illustration(text.text):
             continue
-        windows = re.search(r"\\\r\n", text.text)
-        if windows is not None:
+        if has_windows_lines(text.text):
             if not script.document:
-                yield _windows(text, windows.start(), ctx)
+                yield _windows(text, ctx)
             continue
         for cut in find_cuts(text, program):
             if cut.command is not None or not script.document:
@@ -158,12 +159,17 @@ def _behind(cut: Cut) -> str:
     )
 
 
-def _windows(text: Source, offset: int, ctx: Context) -> Finding:
-    count = len(re.findall(r"\\\r\n", text.text))
+def _windows(text: Source, ctx: Context) -> Finding:
+    found = [match.start() for match in re.finditer(r"\\\r\n", text.text)]
+    at = found[0] if found else text.text.index("\r\n")
+    if found:
+        message = f"a carriage return follows {_each_of(len(found))}, so no line is continued"
+    else:
+        message = "bash takes the carriage return at the end of a line for a part of its last word"
     return ctx.fail(
-        text.span(offset, offset + 1),
-        f"the file has Windows line ends: a carriage return follows {_each_of(count)}, so no line is continued",
-        value='argument "\\r"',
+        text.span(at, at + 1),
+        f"the file has Windows line ends: {message}",
+        value='argument "\\r"' if found else "",
         help="save the file with Unix line ends (dos2unix)",
     )
 
