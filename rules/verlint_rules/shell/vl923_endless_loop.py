@@ -135,6 +135,8 @@ def _launch_behind(note: Note, script: Script, ctx: Context) -> Span | None:
     program = script.program(place.source)
     behind, always = never_reached(program, place.start)
     resolution = script.resolution
+    if not always and note.guards:
+        return None
     if not always or note.stack:
         if resolution.cut_short or any(path.over_budget for path in resolution.paths):
             return None
@@ -185,6 +187,8 @@ def _of_cycle(note: Note, ctx: Context) -> Finding | None:
     if not before:
         return None
     cycle = spans[before[-1] + 1 :]
+    if any(span.text.startswith("exec") for span in cycle):  # starts again for ever, on purpose
+        return None
     if not all(is_certain(program_of_source(ctx.project, span.source), span.start) for span in cycle):
         return None
     first = min(range(len(cycle)), key=lambda number: cycle[number].order())

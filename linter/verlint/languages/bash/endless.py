@@ -47,10 +47,13 @@ _BUILTINS = frozenset(
      "command", "builtin", "alias", "times", "jobs", "dirs", "let", "ulimit", "bg", "fg", "history"]
 )  # fmt: skip
 _OF_OTHERS = frozenset(
-    ["RANDOM", "SRANDOM", "SECONDS", "EPOCHSECONDS", "EPOCHREALTIME", "LINENO", "BASHPID", "!", "?", "#", "@", "*"]
-)
-"""Variables that change by themselves, and the arguments."""
+    ["RANDOM", "SRANDOM", "SECONDS", "EPOCHSECONDS", "EPOCHREALTIME", "LINENO", "BASHPID", "!", "?", "#", "@", "*", "_",
+     "PWD", "OLDPWD", "REPLY", "MAPFILE", "BASH_REMATCH", "PIPESTATUS", "OPTARG", "OPTIND", "DIRSTACK", "COLUMNS",
+     "LINES"]
+)  # fmt: skip
+"""Variables that change by themselves or by other commands than assignments, and the arguments."""
 _DEEP = 99
+_CHANGES_FROM_AFAR = pattern(r"\btrap\b|\b(?:declare|local|typeset)\s+-\w*n")
 _NAMES = pattern(r"[A-Za-z_]\w*")
 _SET_BY = pattern(r"([A-Za-z_]\w*)\s*(?:\[[^\]]*\])?\s*(?:[-+*/%&|^]|<<|>>)?=(?!=)|(?:\+\+|--)\s*([A-Za-z_]\w*)")
 _SET_AFTER = pattern(r"([A-Za-z_]\w*)\s*(?:\+\+|--)")
@@ -66,6 +69,8 @@ def proof(node: While | ForArith, source: Source, functions: Functions, *, same_
     the end of the arguments."""
     if isinstance(node, While) and option_case(node) is not None:
         return ""
+    if "coproc" in source.text:
+        return ""
     nodes = list(_inside(node, functions))
     if any(_leaves(each, depth, apart) or _is_foreign(each, source, functions) for each, depth, apart in nodes):
         return ""
@@ -75,7 +80,9 @@ def proof(node: While | ForArith, source: Source, functions: Functions, *, same_
     if not names:
         return "constant"
     inner = [each for each, _, _ in nodes]
-    if "trap" in source.text or any(isinstance(each, (CommandSub, ProcessSub)) for each in inner):
+    if _CHANGES_FROM_AFAR.search(source.text) is not None or any(
+        isinstance(each, (CommandSub, ProcessSub)) for each in inner
+    ):
         return ""
     return "unchanged" if same_state or not _changes(inner, names, source.text) else ""
 

@@ -77,13 +77,14 @@ class OverBudget(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something the interpreter met that rules may want to speak of: kind, words, place, and the calls on the way
-    there, outermost first."""
+    """Something the interpreter met that rules may want to speak of: kind, words, place, the calls on the way there,
+    outermost first, and the conditions that were taken to hold."""
 
     kind: str
     text: str
     span: Span
     stack: tuple[Call, ...] = ()
+    guards: tuple[Guard, ...] = ()
 
 
 MAX_STEPS = 30_000

@@ -28,7 +28,11 @@ class Scripts(Redirections):
             self.run.over_budget = True
             raise OverBudget
         body, source = self.functions[name]
-        if self.function_names.count(name) == 4 and calls_itself(name, source, self.functions):
+        if (
+            self.function_names.count(name) == 4
+            and "e" not in self.options
+            and calls_itself(name, source, self.functions)
+        ):
             self.note("endless" if not self.unattended else "recursion", "call", node)
             raise Endless if not self.unattended else Exit(None)
         saved = (self.positional, self.open_arguments, self.source, self.stack, self.loops)

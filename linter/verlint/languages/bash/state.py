@@ -68,7 +68,7 @@ class ShellState:
 
     def note(self, kind: str, text: str, node: Node) -> None:
         """Put something on record that rules may want to speak of."""
-        self.run.notes.append(Note(kind, text, self.span(node), self.stack))
+        self.run.notes.append(Note(kind, text, self.span(node), self.stack, self.guards))
 
     def surroundings(self) -> Surroundings:
         """What holds around a command at this moment."""
