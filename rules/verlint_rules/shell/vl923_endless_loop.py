@@ -36,7 +36,6 @@ from verlint.languages.bash.syntax import ForArith, Node, Program, Simple, While
 from verlint.languages.bash.walk import literal_word, walk
 from verlint.rule import ERROR, WARNING, Context, rule
 from verlint.source import Source, Span
-from verlint_rules.shell.call_words import program_of_source
 
 _STARTERS = frozenset(
     ["python", "python3", "torchrun", "accelerate", "deepspeed", "bash", "sh", "source", ".", "srun", "sbatch", "ray"]
@@ -83,6 +82,8 @@ def _given_up(script: Script, ctx: Context) -> Iterator[Finding]:
 
 
 def _of_loop(note: Note, script: Script, ctx: Context) -> Finding | None:
+    from verlint_rules.shell.call_words import program_of_source
+
     source = note.span.source
     program = program_of_source(ctx.project, source)
     loop = _loop_at(note.span, program)
@@ -182,6 +183,8 @@ def _of_function(note: Note, ctx: Context) -> Finding:
 
 def _of_cycle(note: Note, ctx: Context) -> Finding | None:
     """Scripts that start or source themselves or each other, told once at the first of their calls."""
+    from verlint_rules.shell.call_words import program_of_source
+
     spans = [*(call.span for call in note.stack), note.span]
     before = [number for number, span in enumerate(spans[:-1]) if span.order() == note.span.order()]
     if not before:
