@@ -73,6 +73,21 @@ def test_lines_of_a_file_that_is_there() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("while :; do train; done\nafter\n", "never gets past run.sh:1:1"),
+        ("f() { x=$(f); }\nf\nafter\n", "not followed any further: run.sh:2:1 starts too much"),
+        (
+            "i=0\nwhile [ $i -lt 5000 ]; do i=$((i + 1)); done\n",
+            "a loop of many turns is left early: what it changes is not known",
+        ),
+    ],
+)
+def test_what_is_not_followed_is_said(text: str, line: str) -> None:
+    assert f"  ({line})\n" in shown(text)
+
+
 def test_a_closed_world_has_no_unknown_lines() -> None:
     assert shown("while read -r name; do train $name; done < names.txt\n", closed=True) == (
         "always\n  (nothing is started)\n"

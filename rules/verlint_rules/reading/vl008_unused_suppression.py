@@ -33,10 +33,10 @@ def check(report: SuppressionReport, ctx: Context) -> Iterator[Finding]:
         case Fault.NO_CODE:
             message, help_ = "this suppression names no rule, so it suppresses nothing", "write ignore[CODE] reason"
         case Fault.MALFORMED:
-            message = _wrong_value(report.suppression.reason) or (
-                "this comment is neither a suppression nor a known directive"
-            )
-            help_ = hint or "write ignore[CODE] reason, file-ignore[CODE] reason, or family=, on-policy=, verl="
+            wrong = _wrong_value(report.suppression.reason)
+            message = wrong or "this comment is neither a suppression nor a known directive"
+            plain = "write ignore[CODE] reason, file-ignore[CODE] reason, or family=, on-policy=, verl="
+            help_ = hint or ("correct the value, or delete the comment" if wrong else plain)
     finding = ctx.fail(report.span, message, help=help_)
     renaming = report.renaming()
     if report.fault in (Fault.UNUSED, Fault.NO_CODE):
