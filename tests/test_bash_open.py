@@ -511,6 +511,11 @@ def test_what_a_long_loop_changes_is_not_known() -> None:
     assert path.over_budget
 
 
+def test_reserved_words_before_continued_lines() -> None:
+    text = "if a; then\\\n  b\\\n\nelse\\\n\\\n  c\nfi\\\n\nwhile false; do\\\n  d; done\\\n; e\n"
+    assert programs(text)[0] == ["a", "b", "e"]
+
+
 def test_readme_texts_run_one_after_the_other() -> None:
     texts = [
         Source("README.md", "STEP=800\ncd x\n"),

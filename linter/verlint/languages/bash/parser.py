@@ -37,8 +37,9 @@ from verlint.lazy import pattern
 _CLOSING = frozenset(["then", "elif", "else", "fi", "do", "done", "esac", "}"])
 _RESERVED = pattern(
     r"(?:then|elif|else|fi|done|do|esac|\}|if|case|while|until|for|in|function|\{|!|\[\[|\]\]|time|select|coproc)"
-    r"(?=[ \t\n;&|<>()]|\Z)"
+    r"(?=(?:\\\n)*(?:[ \t\n;&|<>()]|\Z))"
 )
+"""The reserved words; one may stand directly before a continued line end (`then\\`), not around one."""
 
 _READERS = {
     "if": "_if", "while": "_while", "until": "_while", "for": "_for", "select": "_for", "case": "_case",
