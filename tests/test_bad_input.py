@@ -66,35 +66,62 @@ def test_shell_that_bash_rejects(name: str, tmp_path: Path, capsys: pytest.Captu
     assert any("VL002" in line for line in found), found
 
 
-ENDLESS = {
-    "while true": "while true; do :; done\n" + TRAIN,
-    "for without step": "for ((i=0; i<10; i+=STEP)); do echo $i; done\n" + TRAIN,
-    "argument loop": 'set -- --a; while [ $# -gt 0 ]; do case $1 in --a) A="$2"; shift 2 ;; esac; done\n' + TRAIN,
-    "doubling": "x=a\nwhile :; do x=$x$x; done\n" + TRAIN,
-    "counting": "i=0\nwhile :; do i=$((i + 1)); done\n" + TRAIN,
-    "array": "while :; do a+=(x); done\n" + TRAIN,
-    "recursion": "f() { f; }\nf\n" + TRAIN,
-    "fork bomb": ":(){ :|:& };:\n" + TRAIN,
-    "itself": "bash run.sh\n" + TRAIN,
-    "sources itself": "source run.sh\n" + TRAIN,
-    "wide braces": "echo {1..1000000}{1..1000000}\n" + TRAIN,
-    "long seq": "for i in $(seq 1000000000); do echo $i; done\n" + TRAIN,
+LOOP = "this loop never ends: its condition always holds, and nothing leaves it; the launch behind it never starts"
+ITSELF = "this script {} itself here whenever it runs, without end"
+TOO_MUCH = "this starts more than verlint follows: what comes of it, and all that stands behind it, is not checked"
+NO_BRANCH = (
+    "this loop has no `*)` branch: an argument that no branch takes, such as a misspelt option, makes it endless"
+)
+NO_VALUE = "--a without a value as the last argument makes this loop endless: `shift` fails and shifts nothing"
+
+ENDLESS: dict[str, tuple[str, int, list[str]]] = {
+    "while true": ("while true; do :; done\n", 1, [f"run.sh:1:1: VL923 {LOOP}"]),
+    "for without step": ("for ((i=0; i<10; i+=STEP)); do echo $i; done\n", 0, []),
+    "argument loop": (
+        'set -- --a; while [ $# -gt 0 ]; do case $1 in --a) A="$2"; shift 2 ;; esac; done\n',
+        1,
+        [f"run.sh:1:36: VL905 {NO_BRANCH}", f"run.sh:1:60: VL905[*] {NO_VALUE}"],
+    ),
+    "doubling": ("x=a\nwhile :; do x=$x$x; done\n", 1, [f"run.sh:2:1: VL923 {LOOP}"]),
+    "counting": ("i=0\nwhile :; do i=$((i + 1)); done\n", 1, [f"run.sh:2:1: VL923 {LOOP}"]),
+    "array": ("while :; do a+=(x); done\n", 1, [f"run.sh:1:1: VL923 {LOOP}"]),
+    "recursion": (
+        "f() { f; }\nf\n",
+        1,
+        ["run.sh:1:7: VL923 the function f calls itself here on every way through it, without end"],
+    ),
+    "fork bomb": (":(){ :|:& };:\n", 0, [f"run.sh:1:1: VL923? {TOO_MUCH}"]),
+    "recursion in a substitution": ("f() { x=$(f); }\nf\n", 0, [f"run.sh:2:1: VL923? {TOO_MUCH}"]),
+    "itself": ("bash run.sh\n", 1, ["run.sh:1:1: VL923 " + ITSELF.format("starts")]),
+    "sources itself": ("source run.sh\n", 1, ["run.sh:1:1: VL923 " + ITSELF.format("sources")]),
+    "wide braces": ("echo {1..1000000}{1..1000000}\n", 0, []),
+    "long seq": ("for i in $(seq 1000000000); do echo $i; done\n", 0, []),
 }
 
 
 @pytest.mark.parametrize("name", ENDLESS)
 def test_launchers_that_never_end(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "run.sh"
-    path.write_text(ENDLESS[name], "utf-8")
-    code, _ = check(path, capsys)
-    assert code in (0, 1)
+    text, *expected = ENDLESS[name]
+    path.write_text(text + TRAIN, "utf-8")
+    assert list(check(path, capsys)) == expected
+
+
+def test_what_stands_behind_long_work_is_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "run.sh"
+    (tmp_path / "scripts").mkdir()
+    (tmp_path / "scripts" / "train.sh").write_text(TRAIN)
+    for name in ("for without step", "wide braces", "long seq"):
+        path.write_text(ENDLESS[name][0] + TRAIN + "bash scripts/gone.sh\n")
+        code, found = check(path, capsys)
+        assert (code, [line.split(" ")[1] for line in found]) == (1, ["VL010"]), name
 
 
 def test_includes_in_a_circle(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "a.sh").write_text("source b.sh\nbash b.sh\n" + TRAIN)
     (tmp_path / "b.sh").write_text("source a.sh\nbash a.sh\n")
-    code, _ = check(tmp_path / "a.sh", capsys)
-    assert code in (0, 1)
+    code, found = check(tmp_path / "a.sh", capsys)
+    assert (code, found) == (1, ["a.sh:1:1: VL923 a.sh and b.sh source each other without end"])
 
 
 def test_windows_line_ends(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

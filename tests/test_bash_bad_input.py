@@ -150,8 +150,9 @@ def test_odd_texts(name: str, closed: bool) -> None:
 def test_endless_work_ends(name: str) -> None:
     found = run(ENDLESS[name])
     check_bounds(found)
-    over_budget = found.paths[0].over_budget  # on its own: a failure must not print the path
-    assert over_budget
+    path = found.paths[0]
+    given_up = path.over_budget or "endless" in [note.kind for note in path.notes]
+    assert given_up  # on its own: a failure must not print the path
 
 
 @pytest.mark.parametrize("name", CYCLES)

@@ -444,6 +444,78 @@ def test_an_endless_loop_ends_the_path() -> None:
     assert programs("while true; do train; done\nafter\n") == [["train", "train", "train", "train"]]
 
 
+@pytest.mark.parametrize(
+    ("text", "proof"),
+    [
+        ("while true; do train; done\n", "constant"),
+        ("until false; do train; done\n", "constant"),
+        ("while [ 1 -eq 1 ]; do train; done\n", "constant"),
+        ("for ((;;)); do train; done\n", "constant"),
+        ("while :; do n=$((n + 1)); done\n", "constant"),
+        ("while :; do (exit 1); echo $(exit 1); done\n", "constant"),
+        ("while :; do while :; do break; done; done\n", "constant"),
+        ("f() { return; }\nwhile :; do f; done\n", "constant"),
+        ("i=0\nwhile [ $i -lt 5 ]; do train; done\n", "unchanged"),
+        ("i=0\nwhile [ $i -lt 5 ]; do j=$((i+1)); done\n", "unchanged"),
+        ("i=0\nwhile (( i < 5 )); do i=0; done\n", "unchanged"),
+        ("i=0\nwhile [ $i -lt $N ]; do train; done\n", "unchanged"),
+        ("for ((i=0; i<5; )); do train; done\n", "unchanged"),
+        ("f() { train; f; }\nf\n", "call"),
+        ("set -e\nf() { train; f; }\nf\n", None),
+        ("coproc { while :; do train; done; }\n", "loop"),
+        ("i=0\ntrap 'i=9' USR1\nwhile [ $i -lt 5 ]; do train; done\n", "loop"),
+        ("while [ $PWD != / ]; do cd ..; done\n", None),
+        ("i=0\ndeclare -n j=i\nwhile [ $i -lt 5 ]; do j=$((j + 1)); done\n", None),
+        ("f() { g; }\ng() { f; }\nf\n", "call"),
+        ("while :; do train || break; done\n", "loop"),
+        ("while :; do train || exit; done\n", "loop"),
+        ("while :; do while :; do break 2; done; done\n", None),
+        ("f() { exit; }\nwhile :; do train || f; done\n", "loop"),
+        ("while :; do $CHECK; done\n", "loop"),
+        ("while :; do . ./state.sh; done\n", "loop"),
+        ("while :; do : ${NAME:?}; done\n", "loop"),
+        ("while :; do train; done &\n", "loop"),
+        ("while :; do train; done | head\n", "loop"),
+        ("train > >(while :; do date; done)\n", "loop"),
+        ("timeout 9 bash -c 'while :; do train; done'\n", "loop"),
+        ("i=0\nwhile [ $i -lt 5 ]; do i=$((i+1)); done\n", None),
+        ("while [ ! -f done ]; do sleep 1; done\n", None),
+        ("until train; do sleep 1; done\n", None),
+        ("f() { [ $1 = 0 ] && return; f $(($1 - 1)); }\nf 9\n", None),
+    ],
+)
+def test_proof_that_a_loop_never_ends(text: str, proof: str | None) -> None:
+    notes = [note for path in resolve(text).paths for note in path.notes if note.kind == "endless"]
+    assert {note.text for note in notes} == ({proof} if proof else set())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "while :; do train || break; done\nafter\n",
+        "i=0\nwhile [ $i -lt 5000 ]; do i=$((i + 1)); done\nafter\n",
+        "for i in $(seq 5000); do :; done\nafter\n",
+        "for ((i=0; i<5000; i++)); do :; done\nafter\n",
+        "for i in $(seq 500); do for j in $(seq 500); do for k in $(seq 500); do :; done; done; done\nafter\n",
+        "(while :; do train; done) &\nafter\n",
+        "timeout 9 bash -c 'while :; do train; done'\nafter\n",
+    ],
+)
+def test_what_stands_behind_a_long_loop_is_looked_at(text: str) -> None:
+    assert programs(text)[0][-1] == "after"
+
+
+def test_what_a_long_loop_changes_is_not_known() -> None:
+    path = resolve("i=0 k=1\nwhile [ $i -lt 5000 ]; do i=$((i + 1)); done\ntrain $i $k\n").paths[0]
+    assert [word.known for word in path.commands[-1].argv] == ["train", None, "1"]
+    assert path.over_budget
+
+
+def test_reserved_words_before_continued_lines() -> None:
+    text = "if a; then\\\n  b\\\n\nelse\\\n\\\n  c\nfi\\\n\nwhile false; do\\\n  d; done\\\n; e\n"
+    assert programs(text)[0] == ["a", "b", "e"]
+
+
 def test_readme_texts_run_one_after_the_other() -> None:
     texts = [
         Source("README.md", "STEP=800\ncd x\n"),

@@ -142,7 +142,7 @@ def test_wrong_calls_exit_2(
 def test_wrong_settings_exit_2(engine: Engine, capsys: pytest.CaptureFixture[str]) -> None:
     put({"verlint.toml": "selct = []\n", "run.sh": LAUNCHER})
     assert main(["check"]) == 2
-    assert capsys.readouterr().err.endswith("verlint.toml: unknown key `selct` (did you mean `select`?)\n")
+    assert capsys.readouterr().err.endswith("verlint.toml:1: unknown key `selct` (did you mean `select`?)\n")
 
 
 def test_an_unknown_rule_in_ignore_is_only_a_warning(engine: Engine, capsys: pytest.CaptureFixture[str]) -> None:

@@ -118,7 +118,9 @@ def test_wrong_keys_and_types_are_all_told_with_the_file(tmp_path: Path, text: s
     path = put(tmp_path / "verlint.toml", text)
     with pytest.raises(SettingsError) as caught:
         read_settings(tmp_path)
-    assert str(caught.value) == "\n".join(f"{path}: {problem}" for problem in problems)
+    first = 2 if text.startswith("[") else 1
+    lines = [f"{path}:{line}: {problem}" for line, problem in enumerate(problems, first)]
+    assert str(caught.value) == "\n".join(lines)
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,13 @@ from pathlib import Path
 
 from verlint.experiment.launch import Launch
 from verlint.experiment.project import Project
+from verlint.experiment.stage import Stage
 from verlint.experiment.variants import Variant
 from verlint.files.kinds import Kind
 from verlint.files.loading import Loaded
 from verlint.files.reader import Unreadable
 from verlint.finding import Finding, Severity, Verdict
-from verlint.header import OWN_CODE, Header, headers, match_headers
+from verlint.header import OWN_CODE, Header, UnknownRule, headers, match_headers
 from verlint.languages.bash.command import Command
 from verlint.record import dataclass, field, replace
 from verlint.result import Report, Summary
@@ -32,12 +33,17 @@ class _Outcome:
 
 
 def selected_rules(settings: Settings) -> list[Header]:
-    """The rules that are on, by code. Raises UnknownRule for a name that no rule has."""
+    """The rules that are on, by code. Raises UnknownRule for a selected name that no rule has; one that is only ignored
+    may be that of a rule to come."""
     chosen = {rule.code: rule for name in (settings.select or ("ALL",)) for rule in match_headers(name)}
     for name in settings.extend_select:
         chosen.update((rule.code, rule) for rule in match_headers(name))
     for name in settings.ignore:
-        for rule in match_headers(name):
+        try:
+            ignored = match_headers(name)
+        except UnknownRule:
+            continue
+        for rule in ignored:
             chosen.pop(rule.code, None)
     return [chosen[code] for code in sorted(chosen)]
 
@@ -86,7 +92,7 @@ def _run(rule: Rule, project: Project, unreadable: Sequence[Unreadable], outcome
 
 
 def _options(rule: Rule, settings: Settings) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    found: dict[str, Any] = dict(rule.options)
     for name in rule.names():
         found.update(settings.rules.get(name, {}))
     return found
@@ -277,8 +283,13 @@ def _suppress(
     return [*applied.kept, *again.kept], len(applied.suppressed) + len(again.suppressed)
 
 
+def _stage_key(stage: Stage) -> tuple[object, ...]:
+    """What makes a stage another one: the turns of a loop are the same."""
+    return (stage.span.order(), stage.id, stage.kind)
+
+
 def _summary(project: Project, unreadable: Sequence[Unreadable]) -> Summary:
     launchers = sum(file.kind is Kind.LAUNCHER for file in project.files)
     experiments = [each for each in project.experiments if each.root and (each.is_spec or len(each.stages) > 1)]
-    stages = sum(len(each.stages) for each in experiments)
+    stages = sum(len({_stage_key(stage) for stage in each.stages}) for each in experiments)
     return Summary(len(project.files) + len(unreadable), launchers, len(experiments), stages, 0)

@@ -6,7 +6,7 @@ the time of importing them. A test proves that what is read here is what the rul
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 
 from verlint.record import dataclass
@@ -100,10 +100,17 @@ def find_header(name: str) -> Header:
     names = {each.lower(): header for header in headers() for each in header.names()}
     if wanted in names:
         return names[wanted]
+    raise UnknownRule(name, _near(wanted, names))
+
+
+def _near(wanted: str, names: Mapping[str, Header]) -> list[str]:
+    """Names like a wrong one. Codes look all alike: for one only those with its digits in another order."""
+    if wanted.startswith("vl") and wanted[2:].isdigit():
+        return [each.upper() for each in names if each.startswith("vl") and sorted(each) == sorted(wanted)]
     from difflib import get_close_matches
 
     near = get_close_matches(wanted, names)
-    raise UnknownRule(name, [each.upper() if each.startswith("vl") else each for each in near])
+    return [each.upper() if each.startswith("vl") else each for each in near]
 
 
 def match_headers(selector: str) -> list[Header]:

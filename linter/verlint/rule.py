@@ -48,7 +48,8 @@ class Rule:
     `on` is the class of the things it is given (`Launch`, `Command`, `Script`, `SpecFile`, …). `families` limits it
     to launches of these families; empty means all. `fixable` is "safe", "unsafe" or "". `words`, in lower case, are
     texts one of which must stand in some file of the project, or in its path, for the rule to have anything to say;
-    empty means that it may always have. `doc` is the module docstring, whose first line is the summary."""
+    empty means that it may always have. `options` are the settings it takes, each with its default, whose type a given
+    one must have. `doc` is the module docstring, whose first line is the summary."""
 
     code: str
     slug: str
@@ -62,6 +63,7 @@ class Rule:
     aliases: tuple[str, ...] = ()
     fixable: str = ""
     words: tuple[str, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def summary(self) -> str:
@@ -88,7 +90,7 @@ class Context:
     """What a rule needs to make findings: its own metadata and options, and the project it looks at.
 
     `project` is the engine's view of all that was loaded (its public methods answer questions across files);
-    `options` are the rule's settings (`[rules.VL101] allow = [...]`)."""
+    `options` are the rule's settings (`[rules.VL101] allow = [...]`), those that are not given with their default."""
 
     rule: Rule
     project: Any
@@ -171,6 +173,7 @@ def rule(
     aliases: tuple[str, ...] = (),
     fixable: str = "",
     words: tuple[str, ...] = (),
+    options: Mapping[str, Any] | None = None,
 ) -> Callable[[F], F]:
     """Declare the function below as the check of a rule. The module docstring is its page."""
 
@@ -188,6 +191,7 @@ def rule(
             aliases=aliases,
             fixable=fixable,
             words=words,
+            options=options or {},
         )
         return check
 

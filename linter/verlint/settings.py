@@ -6,10 +6,11 @@ once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from verlint.finding import Severity
+from verlint.lazy import pattern
 from verlint.pathglob import matches
 from verlint.record import dataclass, field
 
@@ -22,13 +23,47 @@ FAIL_ON = ("error", "warning", "info", "never")
 LEVELS = {severity.label: severity for severity in Severity}
 
 
-class SettingsError(Exception):
-    """A settings file that cannot be used; `problems` says everything that is wrong with it, a line each."""
+_HEADER = pattern(r"\s*\[([^\[\]]+)\]")
+_KEY = pattern(r"\s*((?:[\w.-]|\s*\.\s*|\"[^\"]*\"|'[^']*')+)\s*=")
+_NAME = pattern(r"[\"']([^\"']*)[\"']|([\w-]+)")
 
-    def __init__(self, path: str, problems: list[str]) -> None:
-        super().__init__("\n".join(f"{path}: {problem}" for problem in problems))
+
+class SettingsError(Exception):
+    """A settings file that cannot be used; `problems` says everything that is wrong with it, a line each. `keys` are
+    the keys they are about, outermost first, to show their lines."""
+
+    def __init__(self, path: str, problems: list[str], keys: Sequence[Sequence[str]] = ()) -> None:
+        places = [f"{path}{_line_of(path, key)}" for key in keys] + [path] * (len(problems) - len(keys))
+        super().__init__("\n".join(f"{place}: {text}" for place, text in zip(places, problems, strict=True)))
         self.path = path
         self.problems = problems
+
+
+def _line_of(path: str, keys: Sequence[str]) -> str:
+    """`:LINE` of a key in a TOML file, "" when it is not found: it may be written in other ways than most people's."""
+    try:
+        lines = Path(path).read_text("utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return ""
+    wanted, best = list(keys), ""
+    table: list[str] = []
+    for number, line in enumerate(lines, 1):
+        if (header := _HEADER.match(line)) is not None:
+            table = _dotted(header[1])
+            table = table[2:] if table[:2] == ["tool", "verlint"] else table
+            if table == wanted[: len(table)] and table:
+                best = f":{number}"
+        elif (key := _KEY.match(line)) is not None:
+            full = table + _dotted(key[1])
+            if full == wanted:
+                return f":{number}"
+            if full == wanted[: len(full)]:  # in a table that is written on one line
+                best = f":{number}"
+    return best
+
+
+def _dotted(text: str) -> list[str]:
+    return [bare or quoted for quoted, bare in _NAME.findall(text)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +166,9 @@ def _parse(path: Path) -> dict[str, Any]:
 
 
 class _WrongError(Exception):
-    """A value of the wrong type; the text says what is wanted."""
+    """A value of the wrong type; the text says what is wanted. `key` is the one in a table that it is about."""
+
+    key: str = ""
 
 
 def _text(value: Any) -> str:
@@ -162,7 +199,7 @@ def _text_or_texts(value: Any) -> tuple[str, ...]:
 
 def _level(value: Any) -> Severity:
     if not isinstance(value, str) or value not in LEVELS:
-        raise _WrongError(f"must be one of {', '.join(LEVELS)}" + _meant(value, LEVELS))
+        raise _WrongError(f"must be one of {', '.join(LEVELS)}" + meant(value, LEVELS))
     return LEVELS[value]
 
 
@@ -171,7 +208,7 @@ def fail_on_level(value: Any) -> Severity | None:
     if value == "never":
         return None
     if not isinstance(value, str) or value not in LEVELS:
-        raise _WrongError(f"must be one of {', '.join(FAIL_ON)}" + _meant(value, FAIL_ON))
+        raise _WrongError(f"must be one of {', '.join(FAIL_ON)}" + meant(value, FAIL_ON))
     return LEVELS[value]
 
 
@@ -184,7 +221,9 @@ def _table(read: Callable[[Any], Any]) -> Callable[[Any], dict[str, Any]]:
             try:
                 out[name] = read(item)
             except _WrongError as wrong:
-                raise _WrongError(f"[{name!r}] {wrong}") from None
+                told = _WrongError(f"[{name!r}] {wrong}")
+                told.key = name
+                raise told from None
         return out
 
     return read_table
@@ -219,22 +258,26 @@ def _build(path: Path, data: Any) -> Settings:
         raise SettingsError(str(path), ["[tool.verlint] must be a table"])
     values: dict[str, Any] = {}
     problems: list[str] = []
+    keys: list[tuple[str, ...]] = []
     for key, value in data.items():
         if key not in READERS:
-            problems.append(f"unknown key `{key}`" + _meant(key.replace("_", "-"), READERS))
+            problems.append(f"unknown key `{key}`" + meant(key.replace("_", "-"), READERS))
+            keys.append((key,))
             continue
         try:
             values[key.replace("-", "_")] = READERS[key](value)
         except _WrongError as wrong:
             problems.append(f"`{key}` {wrong}")
+            keys.append((key, wrong.key) if wrong.key else (key,))
     if problems:
-        raise SettingsError(str(path), problems)
+        raise SettingsError(str(path), problems, keys)
     if "/" in values.get("verl", ""):  # a checkout: relative to the file that names it
         values["verl"] = str(path.parent / values["verl"])
     return Settings(root=path.parent, path=path, **values)
 
 
-def _meant(name: object, names: Mapping[str, Any] | tuple[str, ...]) -> str:
+def meant(name: object, names: Iterable[str]) -> str:
+    """The hint that a misspelt name gets, "" when none of the names is near."""
     from difflib import get_close_matches
 
     near = get_close_matches(str(name).lower(), list(names), n=1)

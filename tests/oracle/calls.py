@@ -30,9 +30,11 @@ def experiment_calls(folder: Path) -> dict[str, Job]:
 
 
 def rule_fixture_calls(fixtures: Path) -> dict[str, Job]:
-    """Every launcher of the rules' fixtures without arguments, seen from its fixture."""
+    """Every launcher of the rules' fixtures without arguments, seen from its fixture; not those that never end."""
     calls: dict[str, Job] = {}
     for case in sorted(fixtures.glob("VL*/*")):
+        if case.parent.name == "VL923" and case.name != "good-left":
+            continue
         for name, job in _launchers(case):
             calls[f"{case.parent.name}/{case.name}/{name}"] = job
     return calls

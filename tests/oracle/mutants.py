@@ -65,7 +65,10 @@ def _verdict(said: str) -> str:
 
 def is_seen_later(text: str, problem: SyntaxProblem | None) -> bool:
     """Whether one of both looks at the place only when it gets there: bash at what stands in back quotes and at what
-    `((` turns out to be, we at `<(` in the word of a `${...}`."""
+    `((` turns out to be, we at `<(` in the word of a `${...}`. A reserved word in the middle of which a line is
+    continued is none to us."""
+    if re.search(r"[a-z]\\\n[a-z]", text) is not None:
+        return True
     if problem is None:
         return re.search(r"\$\{[^}\n]*[<>]\(", text) is not None
     if problem.message == "unexpected ) in arithmetic":

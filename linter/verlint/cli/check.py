@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from verlint.cli.main import FAILED, FOUND, OK, drop_output
+from verlint.cli.settings_check import settings_problems, unknown_rules, verl_problem, warn_of_unknown
 from verlint.files.kinds import Kind
 from verlint.files.loading import Loading, load, load_specs_of, load_text
 from verlint.finding import Finding, Verdict
@@ -231,6 +232,8 @@ def exit_code(report: Report, settings: Settings, *, exit_zero: bool = False) ->
 def read_call(arguments: Arguments) -> Settings:
     """The settings file that holds for the paths, with what the call says on top."""
     settings = _settings_file(arguments)
+    settings_problems(settings)
+    _check_call(arguments)
     changes: dict[str, Any] = {}
     if arguments.select is not None:
         changes["select"] = _names(arguments.select)
@@ -248,9 +251,7 @@ def read_call(arguments: Arguments) -> Settings:
         changes["fail_on"] = fail_on_level(arguments.fail_on)
     if formats := arguments.output_format or os.environ.get(FORMAT_VARIABLE, "").split():
         changes["output_format"] = tuple(formats)
-    settings = replace(settings, **changes)
-    _check_rule_names(settings)
-    return settings
+    return replace(settings, **changes)
 
 
 def _settings_file(arguments: Arguments) -> Settings:
@@ -279,27 +280,14 @@ def _names(given: Sequence[str]) -> tuple[str, ...]:
     return tuple(name.strip() for text in given for name in text.split(",") if name.strip())
 
 
-def _check_rule_names(settings: Settings) -> None:
+def _check_call(arguments: Arguments) -> None:
     """A selection of an unknown rule is an error, as it would check less than was asked; an unknown ignored one is a
-    warning, so that a settings file can speak of rules that an older verlint lacks."""
-    from verlint.header import UnknownRule, match_headers
-
-    def problems(names: Sequence[str]) -> list[str]:
-        out: list[str] = []
-        for name in names:
-            try:
-                match_headers(name)
-            except UnknownRule as unknown:
-                out.append(str(unknown))
-        return out
-
-    where = f"{settings.path}: " if settings.path is not None else ""
-    asked = (*settings.select, *settings.extend_select, *settings.severity, *settings.rules)
-    if wrong := problems(asked):
-        raise UsageError("; ".join(dict.fromkeys(wrong)))
-    off = (*settings.ignore, *(name for names in settings.per_path_ignores.values() for name in names))
-    for problem in dict.fromkeys(problems(off)):
-        print(f"warning: {where}{problem}", file=sys.stderr)
+    warning, as in a settings file."""
+    if wrong := unknown_rules(_names([*(arguments.select or ()), *(arguments.extend_select or ())])):
+        raise UsageError("; ".join(wrong))
+    warn_of_unknown(_names(arguments.ignore or ()))
+    if arguments.verl and (problem := verl_problem(arguments.verl)):
+        raise UsageError(f"--verl: {problem}")
 
 
 def load_files(arguments: Arguments, settings: Settings) -> Loading:
@@ -330,19 +318,38 @@ def load_files(arguments: Arguments, settings: Settings) -> Loading:
 
 def file_list(loading: Loading) -> str:
     """Every path met, one a line: what became of it, and why."""
-    lines = [
-        f"{'checked' if decision.kept else 'skipped'}  {decision.shown}: "
-        + (f"{decision.kind.value}, {decision.reason}" if decision.kept else decision.reason)
-        for decision in loading.decisions
-    ]
+    files = {file.source.path: file for file in loading.files}
+    lines: list[str] = []
+    for decision in loading.decisions:
+        if not decision.kept:
+            lines.append(f"skipped  {decision.shown}: {decision.reason}")
+            continue
+        lines.append(f"checked  {decision.shown}: {decision.kind.value}, {decision.reason}")
+        if decision.kind is Kind.MARKDOWN and decision.shown in files:
+            lines += [f"         {problem}" for problem in unread_blocks(files[decision.shown])]
     listed = {decision.shown for decision in loading.decisions}
     lines += [
         f"skipped  {problem.path}: {problem.reason}" for problem in loading.unreadable if problem.path not in listed
     ]
     kinds = [decision.kind for decision in loading.decisions if decision.kept]
     counts = ", ".join(f"{kinds.count(kind)} {kind.value}" for kind in Kind if kind in kinds)
-    lines.append(f"{len(kinds)} checked" + (f" ({counts})" if counts else "") + f", {len(lines) - len(kinds)} skipped")
+    skipped = sum(line.startswith("skipped") for line in lines)
+    lines.append(f"{len(kinds)} checked" + (f" ({counts})" if counts else "") + f", {skipped} skipped")
     return "\n".join(lines)
+
+
+def unread_blocks(document: Loaded) -> list[str]:
+    """The shell blocks of a document that cannot be read to their end, each with the line and why."""
+    from verlint.languages.bash.parser import parse
+    from verlint.languages.markdown import shell_fences
+
+    out: list[str] = []
+    for fence in shell_fences(document.source):
+        problem = parse(fence.source.text, stand_ins=True).problem
+        if problem is not None:
+            line = fence.source.span(problem.offset, problem.offset).begin.line
+            out.append(f"not read from line {line} to the end of its block, which bash rejects: {problem.message}")
+    return out
 
 
 # Output --------------------------------------------------------------------------------------------------------------

@@ -58,6 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     from verlint.report.commands import Listing, Masker, json_of, text_of
 
     try:
+        _check_versions(arguments)
         source, resolution = resolve(arguments)
     except ShowError as error:
         print(f"verlint: error: {error}", file=sys.stderr)
@@ -74,6 +75,14 @@ def run(arguments: argparse.Namespace) -> int:
     listing = Listing(output_width(sys.stdout), arguments.environment, tuple(arguments.why), arguments.builtins)
     sys.stdout.write(text_of(resolution, listing, masker))
     return OK
+
+
+def _check_versions(arguments: argparse.Namespace) -> None:
+    from verlint.cli.settings_check import verl_problem
+
+    for option, text in (("--verl", arguments.verl), ("--diff", arguments.diff)):
+        if text and (problem := verl_problem(text)):
+            raise ShowError(f"{option}: {problem}")
 
 
 def _configs(arguments: argparse.Namespace, source: Source, resolution: Resolution, masker: Masker) -> str:

@@ -56,8 +56,16 @@ class Project:
 
                 texts = tuple(fence.source for fence in shell_fences(file.source))
                 if texts:
+                    self._parse_fences(texts)
                     found.append(self._script(file.source, path, texts, document=True))
         return found
+
+    def _parse_fences(self, texts: Iterable[Source]) -> None:
+        """Read the texts of a document, in which `<words>` are stand-ins."""
+        from verlint.languages.bash.parser import parse
+
+        for text in texts:
+            self.programs[id(text)] = parse(text.text, stand_ins="<" in text.text)
 
     def _launcher(self, source: Source, path: str) -> Script:
         return self._script(source, path, (source,), document=False)

@@ -228,12 +228,16 @@ _RESOURCES = Record(
     }
 )
 
+_VERL = r"^(v?[0-9][0-9a-zA-Z.*+-]*|coach|oel|opcd|.*[/$].*)$"
 _CHECKOUT = Record(
     {
         "url": Key(Str(), "Repository."),
         "ref": Key(Str(), "Commit, tag or branch that is checked out."),
         "path": Key(Str(), "Folder, relative to the spec."),
-        "base": Key(Str(), "VeRL version the checkout is built on."),
+        "base": Key(
+            Str(pattern=_VERL, expected="a VeRL version such as 0.7.1 or one of the forks coach, oel and opcd"),
+            "VeRL version the checkout is built on.",
+        ),
         "branches": Key(ListOf(Str()), "Branches that stages switch between."),
         "provides": Key(ListOf(Str()), "Features that the checkout adds to its base."),
     },

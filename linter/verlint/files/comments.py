@@ -19,8 +19,10 @@ DIRECTIVES = ("family", "on-policy", "verl")
 DIRECTIVE_VALUES = {
     "family": ("oel", "opcd", "coach", "gad", "opo"),
     "on-policy": ("exact", "single-update", "clipped", "off-policy"),
+    "verl": ("oel", "opcd", "coach"),
 }
-"""What the directives take; `verl` takes a version or a path. The families and the spec format say the same."""
+"""What the directives take; `verl` takes a version or a path as well. The families, the known forks and the spec format
+say the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,9 @@ def is_known(directive: Directive) -> bool:
     """Whether there is such a directive, and it takes this value."""
     if directive.name == "verl":
         value = directive.value.removeprefix("v")
-        return value[:1].isdigit() or value[:1] in ("~", ".", "$") or "/" in value
+        version = value.rstrip("x*").replace(".", "").replace("post", "").replace("dev", "").replace("rc", "")
+        if version.isdigit() or value[:1] in ("~", ".", "$") or "/" in value:
+            return True
     return directive.value in DIRECTIVE_VALUES.get(directive.name, ())
 
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from verlint.files.kinds import Kind, guess
 from verlint.files.reader import Unreadable, shown_path
 from verlint.record import dataclass, field
 from verlint.settings import Settings
@@ -91,7 +92,9 @@ class _Search:
         for path in self._files(top):
             if path in self.found:
                 continue
-            if reason := self._reason_against(path, top):
+            if (problem := _dead_link(path)) and guess(path.name) in (Kind.LAUNCHER, Kind.SPEC):
+                self.result.problems.append(Unreadable(display_path(path, self.here), problem))
+            elif reason := problem or self._reason_against(path, top):
                 self.result.skipped.append(Skipped(display_path(path, self.here), reason))
             else:
                 self.found[path] = Candidate(path, display_path(path, self.here))
@@ -100,16 +103,9 @@ class _Search:
         if pattern := self.settings.excluded_by(path):
             return f"excluded by `{pattern}`"
         if path.is_symlink():
-            try:
-                target = path.resolve()
-            except (OSError, RuntimeError):  # a link to itself, through others or not
-                return "symbolic link that leads in a circle"
-            outside = not target.is_relative_to(top.resolve())
-            return (
-                "symbolic link out of the checked folder"
-                if outside
-                else "symbolic link to a file that is checked itself"
-            )
+            what = "folder, which is not followed" if path.is_dir() else "file that is checked itself"
+            outside = not path.resolve().is_relative_to(top.resolve())
+            return "symbolic link out of the checked folder" if outside else f"symbolic link to a {what}"
         return ""
 
     def _files(self, top: Path) -> Iterator[Path]:
@@ -133,12 +129,28 @@ class _Search:
 
         for folder, folders, names in os.walk(top, onerror=complain):
             folders[:] = sorted(name for name in folders if name not in NEVER)
+            for name in folders:
+                if os.path.islink(os.path.join(folder, name)):
+                    yield Path(folder, name)
             nested = [name for name in folders if os.path.lexists(os.path.join(folder, name, ".git"))]
             folders[:] = [name for name in folders if name not in nested]
             for name in sorted(names):
                 yield Path(folder, name)
             for name in nested:
                 yield from self._files(Path(folder, name))
+
+
+def _dead_link(path: Path) -> str:
+    """Why a symbolic link leads to nothing, "" for others."""
+    if not path.is_symlink() or os.path.exists(path):
+        return ""
+    try:
+        path.resolve(strict=True)
+    except FileNotFoundError:
+        return "is a symbolic link to nothing"
+    except (OSError, RuntimeError):
+        pass
+    return "is a symbolic link that leads in a circle"  # to itself, through others or not
 
 
 def list_git_files(top: Path) -> list[str] | None:

@@ -49,8 +49,9 @@ class Loading:
 
     @property
     def skipped(self) -> int:
-        """Number of files left out."""
-        return sum(not decision.kept for decision in self.decisions)
+        """Number of files left out without a finding."""
+        told = {problem.path for problem in self.unreadable}
+        return sum(not decision.kept and decision.shown not in told for decision in self.decisions)
 
 
 def load(

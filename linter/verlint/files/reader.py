@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import stat
 from pathlib import Path
 
@@ -61,8 +62,12 @@ def read_bytes(path: Path, shown: str) -> bytes | Unreadable:
     except FileNotFoundError:
         broken = path.is_symlink()
         return Unreadable(shown, "is a symbolic link to nothing" if broken else "does not exist")
-    except (OSError, ValueError) as error:
-        return Unreadable(shown, f"cannot be read: {getattr(error, 'strerror', None) or error}")
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            return Unreadable(shown, "is a symbolic link that leads in a circle")
+        return Unreadable(shown, f"cannot be read: {error.strerror or error}")
+    except ValueError as error:
+        return Unreadable(shown, f"cannot be read: {error}")
     return data if len(data) <= LIMIT else Unreadable(shown, too_large(len(data)))
 
 

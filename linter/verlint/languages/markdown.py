@@ -80,7 +80,15 @@ def _embed(document: Source, lines: list[str], offsets: list[int], body: range, 
             skip = prompt.end()
         continued = line.rstrip("\r\n").endswith("\\")
         run = line[skip:]
-        pieces.append(Piece(at, offsets[number] + skip, len(run)))
+        if run.endswith("\r\n"):  # whoever copies the block gets other line ends than those of the document
+            run = run[:-2]
+            pieces += [
+                Piece(at, offsets[number] + skip, len(run)),
+                Piece(at + len(run), offsets[number] + len(line) - 1, 1),
+            ]
+            run += "\n"
+        else:
+            pieces.append(Piece(at, offsets[number] + skip, len(run)))
         text.append(run)
         at += len(run)
     if not pieces:

@@ -16,9 +16,12 @@ from verlint.value import Hole, Hop, Literal, Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from typing import Any
 
 JSON_VERSION = 1
+_CONTROL = pattern(r"[\x00-\x1f\x7f]")
+_ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _BARE = pattern(r"[\w@%+=:,./\[\]{}<>⟦⟧~$*-]+")
 
 
@@ -88,11 +91,23 @@ def text_of(resolution: Resolution, listing: Listing, masker: Masker) -> str:
             out.append("  (nothing is started)")
         for command in commands:
             out.extend(_command_lines(command, path, listing, masker))
+        out.extend(f"  ({line})" for line in _ends_early(path))
         out.extend(_unknowns(commands, masker))
         out.append("")
     if resolution.cut_short:
         out.append("There are more paths than were looked at.")
     return "\n".join(visible_line(line) for line in out).rstrip("\n") + "\n"
+
+
+def _ends_early(path: Path) -> Iterator[str]:
+    """Where a path never gets any further, or is not followed."""
+    for note in path.notes:
+        if note.kind == "endless" and note.text != "loop":
+            yield f"never gets past {note.span}"
+        elif note.kind == "given-up":
+            yield f"not followed any further: {note.span} starts too much"
+    if path.over_budget and not any(note.kind == "given-up" for note in path.notes):
+        yield "a loop of many turns is left early: what it changes is not known"
 
 
 def visible_line(line: str) -> str:
@@ -143,7 +158,14 @@ def _quoted(word: Text, masker: Masker) -> str:
         return f"{text}…"
     if text and _BARE.fullmatch(text):
         return text
+    if _CONTROL.search(text) is not None:
+        escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+        return "$'" + _CONTROL.sub(_escaped, escaped) + "'"
     return "'" + text.replace("'", "'\\''") + "'"
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return _ESCAPES.get(found.group(), f"\\x{ord(found.group()):02x}")
 
 
 def _way(word: Text, masker: Masker, width: int) -> Iterator[str]:

@@ -199,6 +199,13 @@ def _installed() -> tuple[str, Path | None]:
     return "", None
 
 
+def is_checkout(text: str) -> bool:
+    """Whether a folder is a VeRL checkout, or holds one."""
+    folder = Path(text).resolve()
+    places = (folder, folder / "verl", folder.parent if folder.name == "verl" else folder)
+    return any(os.path.isfile(each / MARK) for each in places)
+
+
 def looks_like_path(text: str) -> bool:
     """Whether a `--verl` names a folder, not a version."""
     return "/" in text or text.startswith(".") or os.path.isdir(text)

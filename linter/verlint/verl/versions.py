@@ -5,6 +5,12 @@ from __future__ import annotations
 from verlint.lazy import pattern
 
 _VERSION = pattern(r"v?(\d+(?:\.\d+)*)")
+_WHOLE = pattern(r"v?\d+(?:\.\d+)*(?:[.-]?(?:a|b|rc|dev|post)[.-]?\d*)*(?:\+[\w.]+)?(?:\.[x*])?")
+
+
+def is_version(text: str) -> bool:
+    """Whether a text is the name of a version: `0.7.1`, `v0.3.0.post1`, `0.8.0.dev`, `0.6.x`."""
+    return _WHOLE.fullmatch(text.strip()) is not None
 
 
 def version_key(text: str) -> tuple[int, ...] | None:

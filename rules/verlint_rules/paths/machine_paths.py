@@ -243,6 +243,11 @@ def _uses(label: str, text: Text, counts: bool) -> Iterator[Use]:
 # ---- assignments that fix a root
 
 
+def is_below(path: str, folders: Sequence[str]) -> bool:
+    """Whether a path is one of the folders, or lies in one."""
+    return any(f"{path.rstrip('/')}/".startswith(f"{folder.rstrip('/')}/") for folder in folders)
+
+
 @dataclass(frozen=True, slots=True)
 class FixedRoot:
     """An assignment of a path that is written out, to a variable that is a root; `used` names what takes it first."""

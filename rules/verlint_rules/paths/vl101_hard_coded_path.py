@@ -11,6 +11,8 @@ scratch caches below `/tmp` (`TRITON_CACHE_DIR`, `RAY_TMPDIR`), stand-ins such a
 documents, files of tests, and everything that the caller can replace: `${ROOT:-/tmp/x}`, the default of an option. A
 root that is assigned to a variable is VL102.
 
+The option `allow` of the rule names folders that every machine has: `[rules.VL101]` with `allow = ["/mnt/shared"]`.
+
 Fix: take the root from the environment or from an option, and build the paths on it:
 `DATA_ROOT="${DATA_ROOT:-/tmp}"`, then `data.train_files="${DATA_ROOT}/train.parquet"`. The unsafe fix writes
 `${NAME:-/tmp}` at each place, where an obvious name is free: one that the file does not use for anything else.
@@ -30,7 +32,7 @@ from verlint.languages.bash.walk import walk
 from verlint.rule import WARNING, Context, rule
 from verlint.source import Span
 from verlint.value import Value
-from verlint_rules.paths.machine_paths import LOCATIONS, Use, free_uses, in_test_folder, machine_paths
+from verlint_rules.paths.machine_paths import LOCATIONS, Use, free_uses, in_test_folder, is_below, machine_paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
 SHOWN = 10
 
 
-@rule("VL101", "hard-coded-path", on=Loaded, severity=WARNING, since="0.1", fixable="unsafe")
+@rule("VL101", "hard-coded-path", on=Loaded, severity=WARNING, since="0.1", fixable="unsafe", options={"allow": []})
 def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
     if in_test_folder(ctx.project.tree.relative(file.path) or file.source.path):
         return
@@ -56,6 +58,8 @@ def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
         return
     by_root: dict[str, list[Use]] = {}
     for use in uses:
+        if is_below(use.path.text, ctx.options["allow"]):
+            continue
         by_root.setdefault(use.path.root, []).append(use)
     named: dict[str, str] = {}
     for root, found in by_root.items():

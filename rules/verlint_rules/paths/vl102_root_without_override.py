@@ -8,6 +8,8 @@ Not counted are assignments that keep what the caller gives: `${ROOT:-/data/x}`,
 may set, an assignment that is made only while the variable is unset. Relative paths, paths below `$HOME`, system
 folders, tool chains (`CUDA_HOME`), log and scratch folders and variables of functions are not counted either.
 
+The option `allow` of the rule names folders that every machine has: `[rules.VL102]` with `allow = ["/mnt/shared"]`.
+
 Fix: `ROOT="${ROOT:-/data/x}"` keeps the path as the default and lets the caller choose; `: "${ROOT:?}"` asks for it.
 """
 
@@ -19,15 +21,18 @@ from verlint.files.kinds import Kind
 from verlint.files.loading import Loaded
 from verlint.finding import Edit, Finding, Safety
 from verlint.rule import WARNING, Context, rule
-from verlint_rules.paths.machine_paths import FixedRoot, fixed_roots, in_test_folder
+from verlint_rules.paths.machine_paths import FixedRoot, fixed_roots, in_test_folder, is_below
 
 
-@rule("VL102", "root-without-override", on=Loaded, severity=WARNING, since="0.1", fixable="unsafe")
+@rule(
+    "VL102", "root-without-override", on=Loaded, severity=WARNING, since="0.1", fixable="unsafe", options={"allow": []}
+)
 def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
     if file.kind is not Kind.LAUNCHER or in_test_folder(ctx.project.tree.relative(file.path) or file.source.path):
         return
     for root in fixed_roots(ctx.project, file.source):
-        yield _finding(ctx, root)
+        if not is_below(root.path.text, ctx.options["allow"]):
+            yield _finding(ctx, root)
 
 
 def _finding(ctx: Context, root: FixedRoot) -> Finding:

@@ -8,6 +8,9 @@ In documents only blocks that are meant to be copied count: a block with placeho
 a command, and a block that shows output or an excerpt is none either. Texts after an `exit` are never read, and scripts
 for other shells (zsh, fish, csh) are not judged.
 
+A byte order mark before a first line that is a command is met at once: no command has it in its name. In a file with
+Windows line ends every other fault is one of the line ends, which are VL901.
+
 Fix: close what the message names at the place where it was opened, or remove what is left over.
 """
 
@@ -23,6 +26,7 @@ from verlint.lazy import pattern
 from verlint.rule import ERROR, WARNING, Context, rule
 from verlint.source import Source, Span
 from verlint_rules.shell.illustration import is_illustration
+from verlint_rules.shell.line_ends import has_windows_lines
 
 _OTHER_SHELL = pattern(r"#!.*\b(?:zsh|fish|t?csh|ksh\w*|python\w*|perl)\b")
 _TEMPLATE = pattern(r"\{%|\{\{")
@@ -31,8 +35,10 @@ _TOKEN = pattern(r"[A-Za-z_]+|[;&|]+|\S")
 
 @rule("VL002", "shell-syntax", on=Script, severity=ERROR, since="0.1")
 def check(script: Script, ctx: Context) -> Iterator[Finding]:
+    if not script.document and (found := _byte_order_mark(script, ctx)) is not None:
+        yield found
     for text, program in script.syntax:
-        problem = program.problem
+        problem = None if has_windows_lines(text.text) and not script.document else program.problem
         if problem is None or _not_for_bash(text) or _ends_before(program):
             continue
         if script.document:
@@ -43,6 +49,20 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
         else:
             message = f"bash rejects this launcher: {problem.message}; {_what_runs(text, program)}"
             yield _with_opener(ctx.fail(_place(text, problem), message), text, problem)
+
+
+def _byte_order_mark(script: Script, ctx: Context) -> Finding | None:
+    """A mark before a first line that is a command: bash takes it for a part of the command's name."""
+    first = next((each for each in script.source.text.split("\n", 1)[0].split()), "")
+    if not first or first.startswith("#"):
+        return None
+    if not any(file.bom for file in ctx.project.files if file.source is script.source):
+        return None
+    return ctx.fail(
+        script.source.span(0, len(first)),
+        f"a byte order mark stands before this line, and bash takes it for a part of `{first}`",
+        help="save the file as UTF-8 without a byte order mark",
+    )
 
 
 def _not_for_bash(text: Source) -> bool:

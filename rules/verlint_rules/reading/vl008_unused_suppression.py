@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from verlint.files.comments import DIRECTIVE_VALUES
 from verlint.finding import Finding, Safety
 from verlint.rule import WARNING, Context, rule
 from verlint.suppress import Fault, SuppressionReport
@@ -32,8 +33,10 @@ def check(report: SuppressionReport, ctx: Context) -> Iterator[Finding]:
         case Fault.NO_CODE:
             message, help_ = "this suppression names no rule, so it suppresses nothing", "write ignore[CODE] reason"
         case Fault.MALFORMED:
-            message = "this comment is neither a suppression nor a known directive"
-            help_ = hint or "write ignore[CODE] reason, file-ignore[CODE] reason, or family=, on-policy=, verl="
+            wrong = _wrong_value(report.suppression.reason)
+            message = wrong or "this comment is neither a suppression nor a known directive"
+            plain = "write ignore[CODE] reason, file-ignore[CODE] reason, or family=, on-policy=, verl="
+            help_ = hint or ("correct the value, or delete the comment" if wrong else plain)
     finding = ctx.fail(report.span, message, help=help_)
     renaming = report.renaming()
     if report.fault in (Fault.UNUSED, Fault.NO_CODE):
@@ -42,3 +45,15 @@ def check(report: SuppressionReport, ctx: Context) -> Iterator[Finding]:
         yield finding.with_fix(f"name {report.near[0]}", renaming, safety=Safety.UNSAFE)
     else:
         yield finding
+
+
+def _wrong_value(body: str) -> str:
+    """What to say of a directive that there is, with a value that it does not take; "" for other texts."""
+    name, equals, rest = body.partition("=")
+    value = rest.split(" ", 1)[0]
+    if not equals or name not in DIRECTIVE_VALUES or value in DIRECTIVE_VALUES[name]:
+        return ""
+    values = ", ".join(DIRECTIVE_VALUES[name])
+    if name == "verl":
+        return f"verl={value} names no VeRL: it takes a version, a fork ({values}) or the path of a checkout"
+    return f"{name}={value} means nothing: {name} takes {values}"

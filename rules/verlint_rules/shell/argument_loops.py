@@ -95,7 +95,7 @@ def _find_loops(text: Source, program: Program) -> list[ArgumentLoop]:
     for node in nodes:
         looked_at = option_case(node) if isinstance(node, While) else None
         if looked_at is not None and looked_at[1] == "1" and isinstance(node, While):
-            if _is_fed_by_getopt(nodes, node.start):
+            if is_fed_by_getopt(nodes, node.start):
                 continue
             options = _shell_options(text, nodes, node.start)
             loop = _loop(text, node, looked_at[0], options)
@@ -104,7 +104,7 @@ def _find_loops(text: Source, program: Program) -> list[ArgumentLoop]:
     return found
 
 
-def _is_fed_by_getopt(nodes: Sequence[Node], before: int) -> bool:
+def is_fed_by_getopt(nodes: Sequence[Node], before: int) -> bool:
     """Whether the arguments of a loop are what getopt(1) has made of them: `eval set -- "$O"`, `set -- $(getopt …)`. It
     insists on the values itself, and sorts the words."""
     commands = [node for node in nodes if isinstance(node, Simple) and node.start < before]

@@ -132,7 +132,7 @@ def what_is_lost(text: Source, commands: Sequence[Simple]) -> Lost:
 def is_launch(text: Source, command: Simple) -> bool:
     """Whether a command looks like the start of a Python program, or holds overrides."""
     raw = written(text, command)
-    return _LAUNCH.search(raw) is not None or sum(_is_strong(text, word) for word in command.words) >= 2
+    return _LAUNCH.search(raw) is not None or sum(is_strong(text, word) for word in command.words) >= 2
 
 
 def program_of(text: Source, command: Simple) -> str:
@@ -163,7 +163,7 @@ def stray_elements(text: Source, program: Program) -> Iterator[list[Span]]:
         found = [
             text.span(item.word.start, item.word.start + 1)
             for item in assign.value.items
-            if _is_blank_word(item.word) and _rest_of_line(text, item.word.end).strip(BLANKS)[:1] in ("", "#")
+            if is_blank_word(item.word) and rest_of_line(text, item.word.end).strip(BLANKS)[:1] in ("", "#")
         ]
         if found:
             yield found
@@ -277,7 +277,7 @@ def _cut(text: Source, head: Simple, following: Sequence[Simple | None]) -> Cut 
 def _end(text: Source, command: Simple) -> tuple[Cause, Span] | None:
     """Why the command ends where it does, as far as it may be by mistake, and the place to show."""
     last = max([*command.words, *command.assigns], key=lambda node: node.end, default=None)
-    rest = _rest_of_line(text, command.end)
+    rest = rest_of_line(text, command.end)
     if (glued := _glued_comment(text, command)) is not None:
         return Cause.COMMENT, text.span(glued.start, glued.start + 1)
     if last is not None and last.end == command.end:
@@ -303,10 +303,11 @@ def _end(text: Source, command: Simple) -> tuple[Cause, Span] | None:
 def _glued_comment(text: Source, command: Simple) -> Word | None:
     """The word ` #` of a line that ends with `\\ # comment`: with one blank only bash takes the comment for words."""
     start = max(_line_start(text, command.end), command.start)
-    return next((w for w in command.words if isinstance(w, Word) and w.start >= start and _is_glued(text, w)), None)
+    return next((w for w in command.words if isinstance(w, Word) and w.start >= start and is_glued(text, w)), None)
 
 
-def _is_glued(text: Source, word: Word) -> bool:
+def is_glued(text: Source, word: Word) -> bool:
+    """Whether a word is `\\ #…`: the beginning of a comment that bash takes for words."""
     raw = written(text, word)
     return raw[:1] == "\\" and raw[1:2] in (" ", "\t") and raw[2:3] == "#"
 
@@ -332,7 +333,7 @@ def _behind_continued(text: Source, backslash: int, line_end: int) -> tuple[Caus
     """What follows a line that is continued but where the command ends all the same."""
     start = line_end + 1
     while start < len(text.text):
-        line = _rest_of_line(text, start)
+        line = rest_of_line(text, start)
         stripped = line.strip()
         if stripped.startswith("#"):
             at = start + line.index("#")
@@ -349,14 +350,12 @@ def _behind_continued(text: Source, backslash: int, line_end: int) -> tuple[Caus
 def _cut_prefix(text: Source, head: Simple, following: Sequence[Simple | None], cause: Cause, span: Span) -> Cut | None:
     """A cut between assignments and the command that they are meant for."""
     first = head.words[0] if head.words else None
-    only_blank = isinstance(first, Word) and (
-        _is_glued(text, first) or (len(head.words) == 1 and _is_blank_word(first))
-    )
+    only_blank = isinstance(first, Word) and (is_glued(text, first) or (len(head.words) == 1 and is_blank_word(first)))
     alone = not head.words and cause in (Cause.COMMENT_LINE, Cause.EMPTY_LINE)
     if not head.assigns or not (only_blank or alone):
         return None
     target = following[0] if following else None
-    if target is None or not target.words or _is_strong(text, target.words[0]):
+    if target is None or not target.words or is_strong(text, target.words[0]):
         return Cut(cause, span, text, head) if only_blank else None
     return Cut(cause, span, text, head, starts=target)
 
@@ -386,7 +385,7 @@ def _is_fault_alone(text: Source, head: Simple, cause: Cause) -> bool:
     if is_launch(text, head):
         return True
     last = head.words[-1]
-    alone = isinstance(last, Word) and _is_blank_word(last)
+    alone = isinstance(last, Word) and is_blank_word(last)
     return cause is not Cause.TEXT and alone and program_of(text, head) not in _USES_BLANK and len(head.words) > 1
 
 
@@ -431,7 +430,7 @@ def _first_end(command: Simple) -> int:
 def _is_lost(text: Source, command: Simple, head: Simple | None) -> bool:
     """Whether a command is no command but words of one: its name is an override or an option; below a cut (`head`) also
     `$@`, assignments, variables and redirections that are indented deeper than the command."""
-    if command.words and not command.assigns and _is_strong(text, command.words[0]):
+    if command.words and not command.assigns and is_strong(text, command.words[0]):
         return True
     if head is None:
         return False
@@ -442,7 +441,14 @@ def _is_lost(text: Source, command: Simple, head: Simple | None) -> bool:
     return written(text, command.words[0]).lstrip("\"'").startswith("$")
 
 
-def _is_strong(text: Source, word: syntax.Node) -> bool:
+def is_override(text: Source, word: syntax.Node) -> bool:
+    """Whether a word can be nothing but an override: `a.b=…`, `+a=…`."""
+    raw = written(text, word)
+    return any(pattern.match(raw) is not None for pattern in (_OVERRIDE, _FORCED))
+
+
+def is_strong(text: Source, word: syntax.Node) -> bool:
+    """Whether a word is no command but an override or an option."""
     raw = written(text, word)
     return any(pattern.match(raw) is not None for pattern in (_OVERRIDE, _FORCED, _OPTION))
 
@@ -451,7 +457,8 @@ def _is_caller(text: Source, command: Simple) -> bool:
     return len(command.words) >= 1 and _CALLER.fullmatch(written(text, command.words[0])) is not None
 
 
-def _is_blank_word(word: Word) -> bool:
+def is_blank_word(word: Word) -> bool:
+    """Whether a word is made of a backslash and blanks."""
     return bool(word.parts) and all(
         isinstance(part, Lit) and part.quote == "\\" and part.text in BLANKS for part in word.parts
     )
@@ -470,9 +477,7 @@ def _line_start(text: Source, offset: int) -> int:
     return text.text.rfind("\n", 0, offset) + 1
 
 
-def _rest_of_line(text: Source, offset: int) -> str:
+def rest_of_line(text: Source, offset: int) -> str:
+    """The characters from a place to the end of its line."""
     end = text.text.find("\n", offset)
     return text.text[offset : len(text.text) if end < 0 else end]
-
-
-__all__ = ["Cause", "Cut", "Lost", "find_cuts", "is_launch", "program_of", "stray_elements", "what_is_lost", "written"]

@@ -8,8 +8,10 @@ commands (`trainer.nnodes=1: command not found`) and the script may still exit w
 
 Lines whose first line is commented out run as commands in the same way. An environment prefix that is cut off its
 command (`A=1 \ # note`) never reaches it. With one blank only, `\ # note` is no comment for bash but two words. In an
-array literal lines need no backslash, and each `\ ` is one more element. With Windows line ends no backslash
-continues anything.
+array literal lines need no backslash, and each `\ ` is one more element. Behind `|`, `&&`, `||`, `do` and `then` a
+`\ ` is a command that is not found, so a pipe ends in nothing. Overrides on the lines behind `| tee log` or `;` are no
+longer those of the launch. With Windows line ends no backslash continues anything, and each
+line has a carriage return as a part of its last word.
 
 Comment lines and missing backslashes at the end of a command, where nothing follows that belongs to it, are no faults,
 nor are line ends within quotes. Blocks of documents that only picture a command (`...`) are left alone.
@@ -34,9 +36,17 @@ from verlint_rules.shell.continuation import (
     program_of,
     stray_elements,
     what_is_lost,
-    written,
 )
 from verlint_rules.shell.illustration import is_illustration
+from verlint_rules.shell.joined_lines import (
+    BlankCommand,
+    CommentWords,
+    Stranded,
+    blank_commands,
+    comment_words,
+    stranded_overrides,
+)
+from verlint_rules.shell.line_ends import has_windows_lines
 
 SHOWN = 3
 
@@ -67,16 +77,21 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
     for text, program in script.syntax:
         if script.document and is_illustration(text.text):
             continue
-        windows = re.search(r"\\\r\n", text.text)
-        if windows is not None:
+        if has_windows_lines(text.text):
             if not script.document:
-                yield _windows(text, windows.start(), ctx)
+                yield _windows(text, ctx)
             continue
         for cut in find_cuts(text, program):
             if cut.command is not None or not script.document:
                 yield _finding(cut, ctx, document=script.document)
         for spans in stray_elements(text, program):
             yield _stray(spans, ctx, document=script.document)
+        for words in comment_words(text, program):
+            yield _comment_words(words, text, ctx, document=script.document)
+        for blank in blank_commands(text, program):
+            yield _blank_command(blank, ctx, document=script.document)
+        for stranded in stranded_overrides(text, program):
+            yield _stranded(stranded, text, ctx, document=script.document)
 
 
 # ---- findings
@@ -144,14 +159,23 @@ def _behind(cut: Cut) -> str:
     )
 
 
-def _windows(text: Source, offset: int, ctx: Context) -> Finding:
-    count = len(re.findall(r"\\\r\n", text.text))
+def _windows(text: Source, ctx: Context) -> Finding:
+    found = [match.start() for match in re.finditer(r"\\\r\n", text.text)]
+    at = found[0] if found else text.text.index("\r\n")
+    if found:
+        message = f"a carriage return follows {_each_of(len(found))}, so no line is continued"
+    else:
+        message = "bash takes the carriage return at the end of a line for a part of its last word"
     return ctx.fail(
-        text.span(offset, offset + 1),
-        f"the file has Windows line ends: a carriage return follows each of its {count} backslashes, so none continues",
-        value='argument "\\r"',
+        text.span(at, at + 1),
+        f"the file has Windows line ends: {message}",
+        value='argument "\\r"' if found else "",
         help="save the file with Unix line ends (dos2unix)",
     )
+
+
+def _each_of(count: int) -> str:
+    return f"each of its {count} backslashes" if count > 1 else "its only backslash"
 
 
 def _stray(spans: list[Span], ctx: Context, *, document: bool) -> Finding:
@@ -162,6 +186,69 @@ def _stray(spans: list[Span], ctx: Context, *, document: bool) -> Finding:
         finding = finding.with_related(span, "here too")
     edits = [Edit(Span(s.source, _rstrip(s.source, s.start), s.end + 1).in_file(), "") for s in spans]
     return finding.with_fix("remove the backslash", *edits, safety=Safety.SAFE)
+
+
+def _comment_words(found: CommentWords, text: Source, ctx: Context, *, document: bool) -> Finding:
+    (first, _), *others = found.places
+    program = program_of(text, found.command)
+    finding = ctx.fail(
+        first,
+        f"only one blank stands before this comment, so it is none: {program} gets its words as arguments",
+        value='argument " #"',
+        help=_HELP[Cause.COMMENT],
+        severity=WARNING if document else ERROR,
+    )
+    for span, _ in others:
+        finding = finding.with_related(span, "here too")
+    line = _line_of(text, found.command.start)
+    indent = line.text[: len(line.text) - len(line.text.lstrip())]
+    comments = [text.text[span.end : end.start].strip() for span, end in found.places]
+    above = Edit(text.span(line.start, line.start).in_file(), "".join(f"{indent}{each}\n" for each in comments))
+    edits = [Edit(text.span(span.end, end.end).in_file(), "") for span, end in found.places]
+    return finding.with_fix(_HELP[Cause.COMMENT], above, *edits, safety=Safety.UNSAFE)
+
+
+_UNJOINED = {
+    "|": "what stands on the next line gets nothing from the pipe",
+    "&&": "what stands on the next line runs whatever came before",
+    "||": "what stands on the next line runs whatever came before",
+}
+
+
+def _blank_command(blank: BlankCommand, ctx: Context, *, document: bool) -> Finding:
+    severe = blank.operator and not document
+    behind = "comment" if blank.comment else "blank"
+    message = f"a {behind} follows this backslash: bash looks for a command that is one blank"
+    if blank.operator:
+        message += f", and {_UNJOINED[blank.operator]}"
+    text = blank.at.source
+    end = blank.at.end if blank.comment else _line_of(text, blank.at.start).end
+    edit = Edit(text.span(_rstrip(text, blank.at.start), end).in_file(), "")
+    finding = ctx.fail(
+        blank.at,
+        message,
+        value="" if blank.comment else 'command " "',
+        help="remove the backslash",
+        severity=ERROR if severe else WARNING,
+    )
+    return finding.with_fix("remove the backslash", edit, safety=Safety.SAFE)
+
+
+def _stranded(found: Stranded, text: Source, ctx: Context, *, document: bool) -> Finding:
+    names = tuple(span.text.lstrip("\"'+~").partition("=")[0].split()[0] for span in found.overrides)
+    program = program_of(text, found.launch)
+    if found.taker:
+        taken = f"{found.taker} gets {_listed(names)} as arguments"
+    else:
+        taken = f"{_listed(names)} {'run as commands' if len(names) > 1 else 'runs as a command'}"
+    finding = ctx.fail(
+        found.at,
+        f"{taken}: {program}, where {'they belong' if len(names) > 1 else 'it belongs'}, ends at the "
+        f"`{found.operator}` before",
+        help=f"write what belongs to {program} before the `{found.operator}`",
+        severity=WARNING if document else ERROR,
+    )
+    return finding.with_related(_head_line(text, found.launch.start), "ends too early")
 
 
 # ---- places
@@ -247,6 +334,3 @@ def _remove_lines(cut: Cut, edits: list[Edit], above: list[str]) -> bool:
     above.extend(comments)
     edits.append(Edit(text.span(start, end).in_file(), ""))
     return not comments
-
-
-__all__ = ["check", "written"]

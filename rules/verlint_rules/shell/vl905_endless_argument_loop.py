@@ -11,6 +11,10 @@ a missing value is met before the shift: `"${2:?…}"`, `[ $# -ge 2 ]`, a test o
 (the second one fails but nothing is left), or `"$2"` under `set -u`, which stops with a message; and loops over what
 getopt(1) has sorted (`eval set -- "$OPTIONS"`), which insists on the values itself.
 
+A branch that never shifts leaves its option in place as well, and so does a loop without a `*)` branch, or with one
+that neither shifts nor ends the loop, with every argument that it does not know: one misspelt option, and the job
+hangs. The branch is an error, the missing `*)` a warning, a call of the project with such an option an error.
+
 Fix: insist on the value, `X="${2?--x needs a value}"`, and quote the words of the call.
 """
 
@@ -20,8 +24,10 @@ from collections.abc import Iterator, Sequence
 
 from verlint.experiment.places import variants_in
 from verlint.experiment.script import Script
+from verlint.experiment.stage import called_file
 from verlint.experiment.variants import Variant
 from verlint.finding import Edit, Finding, Safety
+from verlint.languages.bash.options import option_names
 from verlint.languages.bash.syntax import Param
 from verlint.languages.bash.walk import walk
 from verlint.rule import ERROR, INFO, WARNING, Context, rule
@@ -31,26 +37,31 @@ from verlint_rules.shell.argument_loops import ArgumentLoop, Option, argument_lo
 from verlint_rules.shell.call_words import (
     Written,
     called_loop,
+    called_source,
     conditions_of,
     environment_names,
     is_certain,
     only_hole,
+    program_of_source,
     sites_in,
     written_words,
 )
 from verlint_rules.shell.illustration import is_illustration
+from verlint_rules.shell.stuck_loops import StuckLoop, stuck_loops
 from verlint_rules.shell.unset_names import misspelt
 
 
-@rule("VL905", "endless-argument-loop", on=Script, severity=ERROR, since="0.1", fixable="unsafe", words=("shift",))
+@rule("VL905", "endless-argument-loop", on=Script, severity=ERROR, since="0.1", fixable="unsafe", words=("case",))
 def check(script: Script, ctx: Context) -> Iterator[Finding]:
     if not script.document:
         for text, program in script.syntax:
             for loop in argument_loops(text, program):
                 if loop.endless:
                     yield _of_loop(loop, ctx)
+            for stuck in stuck_loops(text, program):
+                yield from _of_stuck(stuck, ctx)
     for site in sites_in(variants_in(ctx.project, script.source)):
-        found = _of_call(script, site, ctx)
+        found = _of_call(script, site, ctx) or _of_unknown(script, site, ctx)
         if found is not None:
             yield found
 
@@ -73,6 +84,29 @@ def _of_loop(loop: ArgumentLoop, ctx: Context) -> Finding:
     )
     edits = [edit for option in loop.endless for edit in _insisting(loop.text, option)]
     return finding.with_fix("stop with a message", *edits, safety=Safety.UNSAFE) if edits else finding
+
+
+def _of_stuck(loop: StuckLoop, ctx: Context) -> Iterator[Finding]:
+    """Branches that never shift, and arguments that no branch takes."""
+    if loop.stuck:
+        first, others = loop.stuck[0], len(loop.stuck) - 1
+        names = loop.name(first)
+        message = f"the branch of {names} never shifts: a call with {names} makes this loop endless"
+        if others:
+            message += f"; so does one with {f'any of {others} others' if others > 1 else loop.name(loop.stuck[1])}"
+        at = loop.text.span(first.patterns[0].start, first.patterns[-1].end)
+        yield ctx.fail(at, message, help="end the branch with `shift`, or `shift 2` when it takes a value")
+    if loop.unknown is not None:
+        if loop.has_rest:
+            message = "the `*)` branch neither shifts nor ends the loop: an argument that no other branch takes"
+        else:
+            message = "this loop has no `*)` branch: an argument that no branch takes"
+        yield ctx.fail(
+            loop.unknown,
+            f"{message}, such as a misspelt option, makes it endless",
+            help='end it there: *) echo "unknown argument: $1" >&2; exit 2 ;;',
+            severity=WARNING,
+        )
 
 
 def _fate(loop: ArgumentLoop) -> str:
@@ -111,6 +145,47 @@ def _of_call(script: Script, site: Sequence[Variant], ctx: Context) -> Finding |
     if failing:
         return _failing_call(script, site, failing, ctx)
     return _open_call(script, open_values, ctx) if open_values else None
+
+
+def _of_unknown(script: Script, site: Sequence[Variant], ctx: Context) -> Finding | None:
+    """A call with an option that no branch of the loop takes, so that it never goes away."""
+    failing: list[tuple[Variant, StuckLoop, Text]] = []
+    for variant in site:
+        called = called_file(variant.command)
+        source = None if called is None else called_source(ctx.project, variant, called)
+        if called is None or source is None or not source.path.endswith((".sh", ".bash", ".sbatch", ".slurm")):
+            continue
+        program = program_of_source(ctx.project, source)
+        loops, stuck = argument_loops(source, program), list(stuck_loops(source, program))
+        if len(loops) != 1 or len(stuck) != 1 or stuck[0].node is not loops[0].node or stuck[0].unknown is None:
+            continue
+        _, at = read_as(loops[0], called.arguments)
+        word = called.arguments[at] if at < len(called.arguments) else None
+        if word is not None and word.known is not None and not stuck[0].knows(word.known):
+            failing.append((variant, stuck[0], word))
+    if not failing or not is_certain([each[0] for each in failing], site):
+        return None
+    if script.document and is_illustration(failing[0][0].command.span.source.text):
+        return None
+    variant, loop, word = failing[0]
+    file = loop.text.path.rsplit("/", 1)[-1]
+    return ctx.fail(
+        word.span or variant.command.span,
+        f"{file} knows no {word.known}: its argument loop never takes it away and turns forever",
+        help="correct the option, or leave it out",
+        near=", ".join(_similar(word.known or "", _names_of(loop))),
+    ).with_related(loop.unknown, "stays here")
+
+
+def _names_of(loop: StuckLoop) -> list[str]:
+    """The options that the branches of a loop are for."""
+    return [name for arm in loop.case.arms for name, _ in option_names(arm)]
+
+
+def _similar(name: str, names: Sequence[str]) -> list[str]:
+    from difflib import get_close_matches
+
+    return get_close_matches(name, names, n=2)
 
 
 def _vanished(variant: Variant, option: Text) -> Written | None:

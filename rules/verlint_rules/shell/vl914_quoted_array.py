@@ -1,15 +1,18 @@
-"""Several words kept in one variable must not be passed as one word.
+"""Several words kept in one variable must not be passed as one word, nor one override as several.
 
 `"$CFG"` with `CFG="a.b=1 c.d=2"`, `"${ARGS[*]}"` and `"${ARGS}"` of an array all pass one word. Hydra gets one override
 `a.b=1 c.d=2` and rejects it (or takes the rest for part of a text), and of an array only the first element arrives,
 silently: the others are lost.
+
+The other way round, a blank in an override makes it several words: `data.val_files=[a, b]` without quotes, and
+`trainer.nnodes =1`, `trainer.nnodes= 1`. Hydra rejects them before anything runs.
 
 Looked at are launches, Python programs and calls of scripts. Left alone are texts with blanks that hold no further
 override or option (prompts, names), values quoted for Hydra, a list handed to an option that takes one
 (`--vllm_args "--a 1 --b 2"`), `"${ARGS[@]}"`, `"${ARGS[0]}"`, unquoted `$CFG` and `${ARGS[*]}`, `echo`, `eval` and
 `bash -c "…"`.
 
-Fix: `"${ARGS[@]}"` for an array, `$CFG` without quotes for a text of words.
+Fix: `"${ARGS[@]}"` for an array, `$CFG` without quotes for a text of words, `'data.val_files=[a, b]'` for a list.
 """
 
 from __future__ import annotations
@@ -39,6 +42,7 @@ from verlint_rules.shell.call_words import (
     sites_in,
     written_words,
 )
+from verlint_rules.shell.split_words import Split, split_overrides
 from verlint_rules.shell.unset_names import names_of
 
 _OVERRIDES = pattern(r"(?<=\s)[+~]{0,2}[A-Za-z_][\w-]*(?:[./@][\w@-]+)*=")
@@ -53,6 +57,7 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
         node = _node(ctx.project, site[0]) if any(_starts_something(each, ctx) for each in site) else None
         if node is None:
             continue
+        yield from _split(site, ctx)
         text = site[0].command.span.source
         written = [(variant, written_words(variant.command)) for variant in site]
         for number, word in enumerate(node.words):
@@ -60,6 +65,37 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
                 found = _of_word(script, written, text, word, number, ctx)
                 if found is not None:
                     yield found
+
+
+def _split(site: Sequence[Variant], ctx: Context) -> Iterator[Finding]:
+    """The overrides that blanks split, each once; what is split on one way there is so on all."""
+    launches = [each for each in site if ctx.project.launch(each.command) is not None]
+    words = written_words(launches[0].command) if launches else []
+    for found in split_overrides(words):
+        count = len(found.words)
+        ends = [f"`{word.span.text}`" for word in (found.words[0], found.words[-1])]
+        if found.where == "list":
+            message = f"blanks split this list into {count} words, which Hydra rejects"
+        else:
+            message = f"a blank {_SIDES[found.where]} the `=` makes this {count} words, which Hydra rejects"
+        mended = _as_one(found)
+        help_ = f"write {mended}" if mended else "put the whole override in quotes"
+        finding = ctx.fail(found.span, message, value=(" and " if count == 2 else " … ").join(ends), help=help_)
+        if mended and "\n" not in found.span.text:
+            finding = finding.with_fix("make it one word", Edit(found.span.in_file(), mended), safety=Safety.SAFE)
+        yield finding
+
+
+def _as_one(found: Split) -> str:
+    """The override as one word, "" where that is not plain."""
+    if found.where != "list":
+        return found.joined
+    if re.search(r"[\"'\\`\n]", found.joined):
+        return ""
+    return f'"{found.joined}"' if "$" in found.joined else f"'{found.joined}'"
+
+
+_SIDES = {"before": "before", "after": "behind", "around": "on each side of"}
 
 
 def _node(project: Project, variant: Variant) -> Simple | None:

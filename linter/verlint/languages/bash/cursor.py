@@ -15,6 +15,10 @@ META = frozenset(" \t\n;&|<>()")
 NAME = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 DIGITS = pattern(r"\d+")
 _MAX_DEPTH = 120
+_STAND_IN = pattern(
+    r"(?<![<>&])(?!(?<=[ \t])<[\w./-]+\.\w+>[\w./])"  # `<in.txt>out.txt` between blanks is two redirections
+    r"<(?:[A-Za-z_.…](?:[^<>\n`$|;&()\"']{0,80}[^\s<>`$|;&()\"'])?|[A-Za-z_][^\s<>`$;&()\"']*|(?=>[ \t]))>"
+)
 
 
 class BashSyntaxError(Exception):
@@ -28,7 +32,8 @@ class BashSyntaxError(Exception):
 class Cursor:
     """A place in a text. `offsets` maps positions to those of an enclosing text when this one was derived from it (back
     quotes, `<<-`); `final_backslash` says that a backslash at the very end disappears, as it does at the end of a
-    file; `extended` that `@(…)` and kin are patterns, which a script must ask for (None: see whether it does)."""
+    file; `extended` that `@(…)` and kin are patterns, which a script must ask for (None: see whether it does). With
+    `stand_ins`, `<words>` in a word stands for what a reader is to put there."""
 
     def __init__(
         self,
@@ -40,6 +45,7 @@ class Cursor:
         final_backslash: bool = True,
         depth: int = 0,
         extended: bool | None = None,
+        stand_ins: bool = False,
     ) -> None:
         self.text = text
         self.pos = start
@@ -49,6 +55,7 @@ class Cursor:
         self.pending: list[tuple[Redirect, str, bool, bool]] = []
         self.depth = depth
         self.document = False
+        self.stand_ins = stand_ins
         self.extended = "extglob" in text if extended is None else extended
 
     def fail(self, message: str, opened: int | None = None) -> BashSyntaxError:
@@ -120,11 +127,33 @@ class Cursor:
 
     def nested(self, text: str, offsets: Seq[int]) -> Self:
         """A reader for a text derived from this one."""
-        return type(self)(text, offsets=offsets, final_backslash=False, depth=self.depth + 1, extended=self.extended)
+        return type(self)(
+            text,
+            offsets=offsets,
+            final_backslash=False,
+            depth=self.depth + 1,
+            extended=self.extended,
+            stand_ins=self.stand_ins,
+        )
 
     def window(self, start: int, end: int) -> Self:
         """A reader for a part of this text."""
-        return type(self)(self.text, start, end, offsets=self.offsets, depth=self.depth, extended=self.extended)
+        return type(self)(
+            self.text,
+            start,
+            end,
+            offsets=self.offsets,
+            depth=self.depth,
+            extended=self.extended,
+            stand_ins=self.stand_ins,
+        )
+
+    def stand_in_end(self) -> int:
+        """Where the stand-in `<words>` at the cursor ends, -1 when there is none."""
+        if not self.stand_ins or self.char() != "<":
+            return -1
+        found = _STAND_IN.match(self.text, self.pos, self.stop)
+        return -1 if found is None else found.end()
 
     # ---- implemented further up
 

@@ -5,13 +5,21 @@ from __future__ import annotations
 import re
 
 from verlint.languages.bash.command import Guard
+from verlint.languages.bash.endless import counts, names_looked_at, proof, waits_or_works
 from verlint.languages.bash.options import option_case, option_loop
 from verlint.languages.bash.pieces import flat, identity, is_empty
-from verlint.languages.bash.run import MAX_LOOP, DiscardLine, Exit, LoopControl, OverBudget
+from verlint.languages.bash.run import MAX_LOOP, MAX_LOOP_STEPS, DiscardLine, Endless, Exit, LoopControl
 from verlint.languages.bash.simple import SimpleCommands
 from verlint.languages.bash.storage import Array, Variable
 from verlint.languages.bash.syntax import For, ForArith, Sequence, While, Word
 from verlint.value import Hole, Text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+
+_State: TypeAlias = tuple[list[dict[str, object]], list[str], object, "int | None"]
 
 
 class Loops(SimpleCommands):
@@ -52,11 +60,12 @@ class Loops(SimpleCommands):
         elif not node.name.isidentifier():
             self.status = 1
             return
+        begun = self.run.steps
         self.loops += 1
         try:
             for number, value in enumerate(values):
                 self.run.step()
-                if number >= MAX_LOOP:
+                if self._takes_too_long(number, begun):
                     self.run.over_budget = True
                     break
                 self.assign_value(node.name, None, value.parts)
@@ -75,7 +84,7 @@ class Loops(SimpleCommands):
         try:
             if self._expression(node.first, node, 0) is None:
                 return
-            turns = 0
+            turns, begun = 0, self.run.steps
             while True:
                 self.run.step()
                 value = self._expression(node.test, node, 1)
@@ -86,8 +95,9 @@ class Loops(SimpleCommands):
                     self.status = self.status if turns else 0
                     return
                 turns += 1
-                if turns > MAX_LOOP:
+                if self._takes_too_long(turns, begun):
                     self.run.over_budget = True
+                    self._unknown_counter(node)
                     return
                 if not self._each(node.body) or unknown:
                     return
@@ -96,8 +106,10 @@ class Loops(SimpleCommands):
                 if step is None or isinstance(step, Hole):
                     return
                 if turns >= 3 and before is not None and before == self._counted(counter):
-                    self.note("endless", "loop", node)
-                    raise Exit(None)
+                    looked_at = names_looked_at(node.test, self.source.text)
+                    raise self._stuck(node, same_state=looked_at == (counter,))
+                if turns == 4:
+                    self._look_for_proof(node)
         finally:
             self.loops -= 1
 
@@ -142,11 +154,13 @@ class Loops(SimpleCommands):
     def _turns(self, node: While) -> None:
         self.loops += 1
         status: int | None = 0
-        turns = 0
-        seen: object = None
+        turns, begun = 0, self.run.steps
+        first: _State | None = None
+        seen: _State | None = None
         try:
             while True:
                 self.run.step()
+                asked = len(self.run.consulted)
                 holds, guards = self._holds(node.test)
                 if holds is None:
                     holds = node.until or turns == 0  # waiting for something ends at once
@@ -159,24 +173,73 @@ class Loops(SimpleCommands):
                 goes_on = self._each(node.body)
                 self.guards = outer
                 status = self.status
-                if not goes_on or (guards and turns):
+                if not goes_on or guards:
+                    if goes_on:
+                        self._note_unchanged(node)
                     break
-                if turns >= MAX_LOOP:
+                if self._takes_too_long(turns, begun):
                     self.run.over_budget = True
-                    raise OverBudget
+                    self._forget_changes(first or self._state(), node)
+                    status = None
+                    break
                 if turns >= 3 and (turns < 50 or turns % 100 < 2):  # comparing is slow, and most show it soon
                     state = self._state()
                     if state == seen:
-                        self.note("endless", "loop", node)
-                        raise Exit(None)
+                        ended = self._stuck(node, same_state=asked == len(self.run.consulted))
+                        if isinstance(ended, Endless) or self._ends_with_its_loop(node):
+                            raise ended
+                        status = None
+                        break
                     if seen is not None and _without_serials(state) == _without_serials(seen):
                         raise Exit(None)  # waits for the outside: the paths on which it stops are other ones
                     seen = state
+                    first = first or state
+                if turns == 4:
+                    self._look_for_proof(node)
         finally:
             self.loops -= 1
         self.status = status
 
-    def _state(self) -> object:
+    def _takes_too_long(self, turns: int, begun: int) -> bool:
+        """Whether a loop is to be left, so that what stands behind it is still looked at."""
+        return turns >= MAX_LOOP or self.run.steps - begun > MAX_LOOP_STEPS
+
+    def _look_for_proof(self, node: While | ForArith) -> None:
+        """Leave a loop whose text alone proves that it never ends."""
+        if proof(node, self.source, self.functions, same_state=False):
+            raise self._stuck(node, same_state=False)
+
+    def _note_unchanged(self, node: While) -> None:
+        """Put on record that a counting loop whose bounds are open never ends once it has begun."""
+        if not self.unattended and counts(node, self.source.text):
+            found = proof(node, self.source, self.functions, same_state=False)
+            if found == "unchanged":
+                self.note("endless", found, node)
+
+    def _stuck(self, node: While | ForArith, *, same_state: bool) -> Exit:
+        """Put on record that a loop goes on for ever, and give what ends the shell. `set -e` may still end one that
+        starts programs, a time limit or the end of a pipe one that nobody waits for: then its caller goes on."""
+        found = proof(node, self.source, self.functions, same_state=same_state)
+        self.note("endless", found if found and not self.unattended else "loop", node)
+        stoppable = "e" in self.options and waits_or_works(node, self.functions)
+        return Endless() if found and not self.unattended and not stoppable else Exit(None)
+
+    def _ends_with_its_loop(self, node: While) -> bool:
+        """Whether nothing is looked at behind a loop that seems to hang: in a closed world nothing else can end it, and
+        an argument loop that hangs is at fault itself."""
+        found = proof(node, self.source, self.functions, same_state=True)
+        return self.run.closed or bool(found) or option_case(node) is not None
+
+    def _forget_changes(self, first: _State, node: While) -> None:
+        """After a loop that was left early, what it changes is not known."""
+        scopes = (self.globals, *self.scopes)
+        for scope, old, new in zip(scopes, first[0], self._state()[0], strict=False):
+            for name in new:
+                if old.get(name) != new[name]:
+                    scope[name].value = (self.hole(name, "changed by a loop of many turns", node),)
+        self.changed()
+
+    def _state(self) -> _State:
         """What a loop may change; equal before and after a turn proves that it never ends."""
         scopes = [
             {name: _content(variable) for name, variable in scope.items()} for scope in (self.globals, *self.scopes)

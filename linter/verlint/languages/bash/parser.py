@@ -37,8 +37,9 @@ from verlint.lazy import pattern
 _CLOSING = frozenset(["then", "elif", "else", "fi", "do", "done", "esac", "}"])
 _RESERVED = pattern(
     r"(?:then|elif|else|fi|done|do|esac|\}|if|case|while|until|for|in|function|\{|!|\[\[|\]\]|time|select|coproc)"
-    r"(?=[ \t\n;&|<>()]|\Z)"
+    r"(?=(?:\\\n)*(?:[ \t\n;&|<>()]|\Z))"
 )
+"""The reserved words; one may stand directly before a continued line end (`then\\`), not around one."""
 
 _READERS = {
     "if": "_if", "while": "_while", "until": "_while", "for": "_for", "select": "_for", "case": "_case",
@@ -424,10 +425,10 @@ def _ends_itself(item: AndOr) -> bool:
     return isinstance(last, FunctionDef) or (not isinstance(last, Simple) and not last.redirects)
 
 
-def parse(text: str, *, file: bool = True) -> Program:
+def parse(text: str, *, file: bool = True, stand_ins: bool = False) -> Program:
     """The syntax tree of a text. `file` is False for the string of `bash -c` and `eval`, where a final backslash is a
-    character.
+    character; `stand_ins` is set for documents, in which `<words>` stand for what their reader is to put there.
 
     Never raises on bad input: the fault is in `Program.problem`, and the commands before it are kept.
     """
-    return Parser(text, final_backslash=file).program()
+    return Parser(text, final_backslash=file, stand_ins=stand_ins).program()

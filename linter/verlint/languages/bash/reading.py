@@ -22,6 +22,7 @@ class Reading(Printing):
             found = not self.run.closed
         else:
             line, found = self.input.line(delimiter)
+            found = found or (has_hole(line) and not self.run.closed)  # what nobody knows is taken to hold a line
         self.status = 0 if found else 1
         if not raw and not has_hole(line) and "\\" in flat(line):
             line = plain(re.sub(r"\\(.)", r"\1", flat(line)))
@@ -39,12 +40,9 @@ class Reading(Printing):
         hop = Hop(self.span(simple))
         for number, name in enumerate(names):
             value = values[number] if number < len(values) else EMPTY
-            if hole is not None and len(names) == 1:
-                value = line
-            elif hole is not None:
-                value = (
-                    Hole(("field", hole.key, number), name, f"field {number + 1} of {hole.name}", self.span(simple)),
-                )
+            if hole is not None:
+                reason = f"field {number + 1} of a line" if len(names) > 1 else "a line"
+                value = (Hole(("field", hole.key, number), name, f"{reason} of {hole.name}", self.span(simple)),)
             self.assign_value(name, None, with_hop(value, hop))
 
     def _mapfile(self, words: list[Argument], simple: Simple) -> None:

@@ -32,10 +32,9 @@ class Redirections(Assigning):
                 continue
             first = redirect.target.parts[0] if redirect.target.parts else None
             if isinstance(first, ProcessSub):
+                printed = self.file_of(first)
                 if redirect.op == "<":
-                    self.input = Stream(self.substituted(first.body))
-                else:
-                    self.subshell(first.body, capture=False)
+                    self.input = Stream(printed)
                 continue
             words = self.fields(redirect.target)
             if len(words) != 1 or is_empty(words[0].parts):

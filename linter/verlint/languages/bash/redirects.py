@@ -24,7 +24,7 @@ class RedirectReader(BracedReader):
 
     def _redirect(self) -> Redirect | None:
         match = _REDIRECT.match(self.text, self.pos, self.stop)
-        if match is None:
+        if match is None or self.stand_in_end() >= 0:
             return None
         op = match.group(2)
         if op in "<>" and self.text.startswith("(", match.end()):

@@ -10,7 +10,7 @@ from verlint.languages.bash.checkpoint import Checkpoint
 from verlint.languages.bash.command import Assignment, Command, Guard
 from verlint.languages.bash.parser import parse
 from verlint.languages.bash.pieces import Parts, plain
-from verlint.languages.bash.run import Event, Files, Note, OverBudget, Run
+from verlint.languages.bash.run import Endless, Event, Files, Note, OverBudget, Run
 from verlint.languages.bash.shell import Shell
 from verlint.languages.bash.storage import Variable
 from verlint.languages.bash.syntax import Program
@@ -129,7 +129,7 @@ def explore(
         checkpoints = _walk(shell, texts, begin)
         paths.append(_path(run, shell.status))
         steps += run.steps
-        for alternative in run.alternatives[: max_paths - len(paths) - len(waiting) + 1]:
+        for alternative in run.alternatives[: max(0, max_paths - len(paths) - len(waiting) + 1)]:
             if alternative not in seen:
                 seen.add(alternative)
                 known = [each for each in checkpoints if each.answered < len(alternative)]
@@ -147,13 +147,19 @@ def _walk(shell: Shell, texts: Sequence[Source], begin: Checkpoint | None) -> li
     try:
         for number in range(first, len(texts)):
             shell.source = texts[number]
-            shell.main(
-                shell.run.programs[id(texts[number])],
-                begin.line if begin is not None and number == first else 0,
-                partial(_keep, checkpoints, shell, number),
-            )
+            try:  # noqa: SIM105 (contextlib takes a millisecond to import)
+                shell.main(
+                    shell.run.programs[id(texts[number])],
+                    begin.line if begin is not None and number == first else 0,
+                    partial(_keep, checkpoints, shell, number),
+                )
+            except Endless:
+                pass
     except (OverBudget, RecursionError):
         shell.run.over_budget = True
+        if shell.group is not None:
+            given_up = texts[number].span(shell.group.start, shell.group.end)
+            shell.run.notes.append(Note("given-up", "", given_up))
     return checkpoints
 
 

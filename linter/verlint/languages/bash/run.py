@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 
-from verlint.languages.bash.command import Assignment, Command, Guard
+from verlint.languages.bash.command import Assignment, Call, Command, Guard
 from verlint.languages.bash.pieces import Parts
 from verlint.languages.bash.syntax import Program
 from verlint.record import dataclass, field
@@ -60,6 +60,13 @@ class LoopControl(Exception):
         self.again = again
 
 
+class Endless(Exit):
+    """The shell never gets any further, and neither does what waits for it."""
+
+    def __init__(self) -> None:
+        super().__init__(None)
+
+
 class DiscardLine(Exception):
     """An expansion error: bash drops the rest of the line and goes on."""
 
@@ -70,15 +77,19 @@ class OverBudget(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something the interpreter met that rules may want to speak of: kind, words, place."""
+    """Something the interpreter met that rules may want to speak of: kind, words, place, the calls on the way there,
+    outermost first, and the conditions that were taken to hold."""
 
     kind: str
     text: str
     span: Span
+    stack: tuple[Call, ...] = ()
+    guards: tuple[Guard, ...] = ()
 
 
 MAX_STEPS = 30_000
 MAX_LOOP = 2_000
+MAX_LOOP_STEPS = 8_000
 MAX_SCRIPTS = 12
 MAX_FUNCTIONS = 50
 MAX_BUILT = 100_000

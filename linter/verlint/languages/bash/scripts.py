@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 
 from verlint.languages.bash.command import Call
+from verlint.languages.bash.endless import calls_itself
 from verlint.languages.bash.parser import parse
 from verlint.languages.bash.pieces import Parts, has_hole, plain, shown, with_hop
 from verlint.languages.bash.redirections import Redirections
-from verlint.languages.bash.run import MAX_FUNCTIONS, DiscardLine, OverBudget, Return
+from verlint.languages.bash.run import MAX_FUNCTIONS, DiscardLine, Endless, Exit, OverBudget, Return
 from verlint.languages.bash.storage import Variable
 from verlint.languages.bash.syntax import Command as CommandNode
 from verlint.languages.bash.syntax import Program, Sequence, Simple
@@ -27,6 +28,13 @@ class Scripts(Redirections):
             self.run.over_budget = True
             raise OverBudget
         body, source = self.functions[name]
+        if (
+            self.function_names.count(name) == 4
+            and "e" not in self.options
+            and calls_itself(name, source, self.functions)
+        ):
+            self.note("endless" if not self.unattended else "recursion", "call", node)
+            raise Endless if not self.unattended else Exit(None)
         saved = (self.positional, self.open_arguments, self.source, self.stack, self.loops)
         self.positional, self.open_arguments = self.arguments(arguments)
         self.stack = (*self.stack, Call(self.span(node), name))
@@ -195,6 +203,7 @@ class Scripts(Redirections):
             child.options = set(self.options)
         child.output, child.input = self.output, self.input
         child.guards, child.background = self.guards, self.background
+        child.unattended = self.unattended
         child.substituting = self.substituting
         child.stack = (*self.stack, Call(self.span(node), shown(name)))
         for option in options or []:

@@ -21,6 +21,7 @@ from verlint.languages.bash.syntax import (
     Redirect,
     Sequence,
     Simple,
+    StandIn,
     Word,
 )
 from verlint.languages.bash.variables import Variables
@@ -86,13 +87,12 @@ class Segments(Variables):
             elif isinstance(part, Arith):
                 self._put(self._number(part), in_quotes, out)
             elif isinstance(part, ProcessSub):
-                if part.direction == "<":
-                    self.substituted(part.body)
-                else:
-                    self.subshell(part.body, capture=False)
+                self.file_of(part)
                 out.append((self.hole(self.span(part).text, "process substitution", part), True, False))
             elif isinstance(part, ExtGlob):
                 out.append((Literal(f"{part.op}({part.text})", self.span(part)), in_quotes, False))
+            elif isinstance(part, StandIn):
+                out.append((self.hole(part.text, "a stand-in", part, ("placeholder", part.text)), True, False))
             elif isinstance(part, BadParam):
                 self.note("bad-substitution", part.text, part)
                 if "e" in self.options:
@@ -194,6 +194,15 @@ class Segments(Variables):
             return self.subshell(body, capture=True)
         finally:
             self.substituting = outer
+
+    def file_of(self, part: ProcessSub) -> Parts:
+        """What commands print whose output is read as a file, or nothing for those that read one; nobody waits for
+        their end."""
+        outer, self.unattended = self.unattended, True
+        try:
+            return self.substituted(part.body) if part.direction == "<" else self.subshell(part.body, capture=False)
+        finally:
+            self.unattended = outer
 
     def parameter(self, param: Param, in_quotes: bool, out: list[Segment]) -> None:
         """Append what `$x` or `${…}` expands to; implemented further up."""

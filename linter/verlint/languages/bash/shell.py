@@ -7,7 +7,7 @@ from collections.abc import Callable
 from verlint.languages.bash.compound import CompoundCommands
 from verlint.languages.bash.loops import one_line
 from verlint.languages.bash.pieces import EMPTY, Parts, join
-from verlint.languages.bash.run import DiscardLine, Exit, LoopControl
+from verlint.languages.bash.run import DiscardLine, Endless, Exit, LoopControl
 from verlint.languages.bash.storage import Stream
 from verlint.languages.bash.syntax import AndOr, ArithCommand, Condition, Pipeline, Program, Sequence, Simple, Subshell
 from verlint.languages.bash.syntax import Command as CommandNode
@@ -15,12 +15,15 @@ from verlint.languages.bash.syntax import Command as CommandNode
 _OF_PROCESS = (
     "globals", "scopes", "positional", "open_arguments", "cwd", "functions", "options", "shell_options", "output",
     "input", "traps", "loops", "guards", "substituting",
+    "unattended",
 )  # fmt: skip
 """What a subshell changes without effect on its parent."""
 
 
 class Shell(CompoundCommands):
-    """Executes a syntax tree."""
+    """Executes a syntax tree. `group` are the lines of the text that are run now."""
+
+    group: Sequence | None = None
 
     # ---- programs
 
@@ -32,6 +35,7 @@ class Shell(CompoundCommands):
                 group = program.groups[number]
                 if before is not None and _may_decide(group):
                     before(number)
+                self.group = group
                 try:
                     self.sequence(group)
                 except DiscardLine:
@@ -40,6 +44,9 @@ class Shell(CompoundCommands):
                     pass
             if program.problem is not None:
                 self.status = 2
+        except Endless:
+            self.status = None
+            raise
         except Exit as ended:
             self.status = ended.status
         trap = self.traps.pop("EXIT", EMPTY)
@@ -62,10 +69,10 @@ class Shell(CompoundCommands):
                 self.and_or(item)
 
     def _background(self, item: AndOr) -> None:
-        outer = self.background
-        self.background = True
+        outer, unattended = self.background, self.unattended
+        self.background = self.unattended = True
         self.subshell(Sequence(item.start, item.end, [(item, False)]), capture=False, stdin=Stream(EMPTY))
-        self.background = outer
+        self.background, self.unattended = outer, unattended
         self.status = 0
         self.last_background = (self.hole("$!", "process number", item),)
 
@@ -122,6 +129,8 @@ class Shell(CompoundCommands):
         data: Stream | None = None
         count = len(pipeline.commands)
         failed: int | None = 0
+        unattended = self.unattended
+        self.unattended = True
         for number, command in enumerate(pipeline.commands):
             last = number == count - 1
             self._pipe_place = (number, count)
@@ -133,6 +142,7 @@ class Shell(CompoundCommands):
                 failed = self.status
             data = Stream(printed)
         self._pipe_place = (0, 1)
+        self.unattended = unattended
         if "pipefail" in self.options and failed:
             self.status = failed
 
@@ -151,6 +161,8 @@ class Shell(CompoundCommands):
         self.changed()
         try:
             self.sequence(body)
+        except Endless:
+            raise
         except Exit as ended:
             self.status = ended.status
         except LoopControl:

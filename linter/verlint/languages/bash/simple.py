@@ -172,7 +172,10 @@ class SimpleCommands(Scripts):
         inner = unwrap_one(words)
         if inner is not None:
             if inner.argv:
+                unattended = self.unattended
+                self.unattended = unattended or "timeout" in inner.wrappers
                 self._wrapped(list(inner.argv), inner.assignments, node)
+                self.unattended = unattended
             return
         if self._script_by_path(words, node):
             return

@@ -47,6 +47,7 @@ class ShellState:
         self.traps: dict[str, Parts] = {}
         self.here = 0
         self.background = False
+        self.unattended = False
         self.substituting = False
         self.substitutions = 0
         self.last_background: Parts = EMPTY
@@ -67,7 +68,7 @@ class ShellState:
 
     def note(self, kind: str, text: str, node: Node) -> None:
         """Put something on record that rules may want to speak of."""
-        self.run.notes.append(Note(kind, text, self.span(node)))
+        self.run.notes.append(Note(kind, text, self.span(node), self.stack, self.guards))
 
     def surroundings(self) -> Surroundings:
         """What holds around a command at this moment."""

@@ -91,7 +91,14 @@ class ExtGlob(Node):
     text: str
 
 
-Part: TypeAlias = "Lit | DoubleQuoted | Param | BadParam | CommandSub | ProcessSub | Arith | ExtGlob"
+@dataclass(slots=True)
+class StandIn(Node):
+    """`<your model>` in a document: the reader is to put something in its place."""
+
+    text: str
+
+
+Part: TypeAlias = "Lit | DoubleQuoted | Param | BadParam | CommandSub | ProcessSub | Arith | ExtGlob | StandIn"
 
 
 @dataclass(slots=True)

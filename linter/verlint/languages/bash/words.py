@@ -14,6 +14,7 @@ from verlint.languages.bash.syntax import (
     Part,
     ProcessSub,
     Sequence,
+    StandIn,
     Word,
 )
 from verlint.lazy import pattern
@@ -44,6 +45,10 @@ class WordReader(Cursor):
             if char in META:
                 if char in "<>" and self.peek() == "(":
                     parts.append(self._process_substitution(char))
+                    continue
+                if (end := self.stand_in_end()) >= 0:
+                    parts.append(StandIn(self.at(self.pos), self.at(end), self.text[self.pos : end]))
+                    self.pos = end
                     continue
                 break
             if char in "?*+@!" and self.extended and self.peek() == "(":
