@@ -47,7 +47,7 @@ SAID = """\
 3 VL715 kl_coef 0.01 has no effect: use_kl_in_reward is False
 4 VL716 VeRL 0.9.1 ignores custom_reward_function.path and 1 more: reward.custom_reward_function.path counts
 6 VL717 truncation=error has no effect
-8 VL702 VeRL 0.9.1 has no key reward_model.micro_batch_size_per_gpu
+8 VL703 reward_model.micro_batch_size_per_gpu is gone since 0.7.1
 10 VL703 the workers of VeRL 0.9.1 ask for ppo_micro_batch_size_per_gpu, which is not set
 11 VL714 VeRL 0.9.1 does not read actor_rollout_ref.actor.grad_clip: optim.clip_grad 1.0 counts, not 0.2
 12 VL714 VeRL 0.9.1 does not read actor_rollout_ref.actor.clip_ratio: actor.clip_ratio_low 0.2
