@@ -22,7 +22,7 @@ NEARLY = 0.1
 
 
 FORKS_OF_THEIR_OWN = frozenset(["gad"])
-"""Families whose fork is not known: a release that fits says nothing of them."""
+"""Families whose fork is not known: what holds for a release says nothing of its code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,9 @@ class View:
     def stock(self) -> bool:
         """Whether what is known of the version's code holds: a release, or a checkout whose keys are nearly those of
         one. A fork's code may do anything."""
+        verl = self.launch.verl
+        if self.launch.family in FORKS_OF_THEIR_OWN and (verl is None or verl.source != "--verl"):
+            return False
         return self.released or _nearest(self.schema)[1]
 
     @property
