@@ -56,7 +56,7 @@ class View:
     def checkout(self) -> Path | None:
         """The folder of the checkout in use, None when none is."""
         folders = self.launch.verl.found.folders if self.launch.verl is not None else None
-        return None if folders is None else Path("/") / folders.packages
+        return None if folders is None else Path(Path.cwd().anchor) / folders.packages
 
     def value(self, key: str) -> object:
         """What the key holds, references resolved: data, `NO_KEY`, or `UNKNOWN` before the run."""
