@@ -140,8 +140,6 @@ def _late() -> Iterator[Rename]:
 
 
 RENAMES: tuple[Rename, ...] = tuple(_rows())
-PER_GPU = tuple(row for row in RENAMES if row.note == _ASKED)
-"""Sizes of all GPUs together, which only count when the workers do not ask for those of one GPU."""
 
 DEPRECATED = tuple(row for row in RENAMES if row.note == _WARNS)
 """Keys that still work."""
