@@ -79,10 +79,11 @@ class Launches:
         call = call_of(launch.program.entry, launch.program.arguments)
         base = _base_version(family, launch["algorithm.adv_estimator"])
         folders = checkout_folders(launch.command, source, self.root)
-        return self._finder.find(Asked(call, launch.overrides, named, folders, family, base))
+        return self.finder.find(Asked(call, launch.overrides, named, folders, family, base))
 
     @cached_property
-    def _finder(self) -> Finder:
+    def finder(self) -> Finder:
+        """Finds checkouts and pins; what is on disk is looked at once."""
         from verlint.verl.checkout import Finder
 
         return Finder(self.root)

@@ -14,6 +14,7 @@ from verlint.languages.bash.command import Command, Surroundings
 from verlint.languages.bash.syntax import Program as Syntax
 from verlint.languages.hydra.override import Form, Override
 from verlint.record import dataclass, replace
+from verlint.source import Span
 from verlint.value import Literal, Text, Value
 
 
@@ -111,9 +112,13 @@ def _said(value: Value) -> str:
     return str(value) if value.given and value.decided else ""
 
 
-def _override(stage: SpecStage, key: str, value: Value) -> Override:
+def _override(stage: SpecStage, written: str, value: Value) -> Override:
+    key = written.lstrip("+")
+    form = {0: Form.SET, 1: Form.ADD}.get(len(written) - len(key), Form.FORCE)
     given = replace(value, key=key)
-    key_span = stage.places.get(f"overrides.{key}")
+    key_span = stage.places.get(f"overrides.{written}")
+    if key_span is not None and key_span.text == written:
+        key_span = Span(key_span.source, key_span.end - len(key), key_span.end)
     text = value.text or Text((Literal(str(value), value.span),), value.span)
-    word = Text((Literal(key + "=", key_span), *text.parts), value.span)
-    return Override(word, Form.SET, key, key_span, "", given, text)
+    word = Text((Literal(written + "=", key_span), *text.parts), value.span)
+    return Override(word, form, key, key_span, "", given, text)

@@ -170,13 +170,6 @@ CHOICES: tuple[Choice, ...] = (
         registry="rollout",
     ),
     Choice(
-        f"{_R}.mode",
-        "the workers stop: 'Rollout mode sync has been removed'",
-        "workers/config/rollout.py",
-        names=("async",),
-        since="0.7.0",
-    ),
-    Choice(
         "trainer.logger",
         f"{_STARTS}: 'is not supported'",
         "utils/tracking.py",
@@ -226,6 +219,3 @@ CHOICES: tuple[Choice, ...] = (
     ),
 )
 """All rows. A key may have several, for versions that follow each other."""
-
-ONLY_REFUSED = {f"{_R}.mode": ("sync",)}
-"""Keys of which only these names stop the run; others are taken, with a warning."""

@@ -27,17 +27,33 @@ def _texts(folder: Path) -> tuple[str, str]:
     return "\n".join(configs), "\n".join(others)
 
 
+@lru_cache(maxsize=512)
 def names(folder: Path, word: str) -> bool:
     """Whether a module of the checkout has the word as a text of its own, in quotes."""
-    return any(re.search(rf"""["']{re.escape(word)}["']""", text) for text in _texts(folder / "verl"))
+    return any(f"{sign}{word}{sign}" in text for text in _texts(folder / "verl") for sign in "\"'")
 
 
+@lru_cache(maxsize=512)
 def reads(folder: Path, name: str) -> bool:
     """Whether a module reads a key of that name: one that is not about configs has the name, or one that is asks an
     object for it."""
     configs, others = _texts(folder / "verl")
-    word = re.escape(name)
-    return bool(re.search(rf"\b{word}\b", others) or re.search(rf"""\.{word}\b|["']{word}["']""", configs))
+    return _has_word(others, name, "") or _has_word(configs, name, ".\"'")
+
+
+def _has_word(text: str, word: str, before: str) -> bool:
+    """Whether a text has the word, behind one of some characters when there are any. Expressions are slow here."""
+    at = text.find(word)
+    while at >= 0:
+        left, right = text[at - 1 : at], text[at + len(word) : at + len(word) + 1]
+        if not _of_a_name(right) and (left in before if before else not _of_a_name(left)):
+            return True
+        at = text.find(word, at + 1)
+    return False
+
+
+def _of_a_name(char: str) -> bool:
+    return char.isalnum() or char == "_"
 
 
 def has(folder: Path, module: str, name: str) -> bool:

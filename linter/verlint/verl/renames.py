@@ -84,6 +84,7 @@ def _engine() -> Iterator[Rename]:
 
 _ASKED = "the workers since 0.8.0 ask for the key per GPU"
 _WARNS = "the old key still wins, but warns"
+_SERVED = "the reward model is served by an engine, see reward.reward_model.rollout"
 _MIGRATED = "0.7.1 and 0.8.0 copy it to its new place, later versions ignore it"
 
 
@@ -107,6 +108,12 @@ def _rewards() -> Iterator[Rename]:
         yield Rename(old, new, "0.9.0", True, _MIGRATED)
     for old in ("reward_model.strategy", "reward_model.launch_reward_fn_async", "reward_model.use_dynamic_bsz"):
         yield Rename(old, "", "0.7.1")
+    for name in (
+        *("micro_batch_size", "micro_batch_size_per_gpu", "max_length", "forward_max_token_len_per_gpu"),
+        *("ulysses_sequence_parallel_size", "use_reward_loop", "model.input_tokenizer", "model.use_remove_padding"),
+        *("model.use_fused_kernels", "model.use_shm", "model.fsdp_config"),
+    ):
+        yield Rename(f"reward_model.{name}", "", "0.7.1", note=_SERVED)
     yield Rename("reward_manager.name", "reward.reward_manager.name", "0.7.1")
     yield Rename("reward_manager.source", "reward.reward_manager.source", "0.7.1")
     yield Rename("reward_manager.module", "reward.reward_manager.module", "0.7.1")
@@ -133,8 +140,6 @@ def _late() -> Iterator[Rename]:
 
 
 RENAMES: tuple[Rename, ...] = tuple(_rows())
-PER_GPU = tuple(row for row in RENAMES if row.note == _ASKED)
-"""Sizes of all GPUs together, which only count when the workers do not ask for those of one GPU."""
 
 DEPRECATED = tuple(row for row in RENAMES if row.note == _WARNS)
 """Keys that still work."""

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from verlint.experiment.checkout_folders import checkout_folders
 from verlint.experiment.launch import Launch
 from verlint.experiment.project import Project
-from verlint.verl.checkout import Finder
 from verlint.verl.schema import known_version
 
 
@@ -20,9 +19,8 @@ def declared_versions(launch: Launch, project: Project) -> Mapping[str, str]:
     source = launch.command.span.in_file().source
     said = project.known_launches.said(source, launch.command)
     found = {"directive": said.get("verl", ""), "settings": project.settings.verl}
-    finder = Finder(project.root)
     for folder in checkout_folders(launch.command, source, project.root):
-        pin = finder.pin(folder)
+        pin = project.known_launches.finder.pin(folder)
         if pin is not None:
             found[pin[1]] = pin[0]
             break

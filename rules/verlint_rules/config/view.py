@@ -22,7 +22,7 @@ NEARLY = 0.1
 
 
 FORKS_OF_THEIR_OWN = frozenset(["gad"])
-"""Families whose fork is not known: a release that fits says nothing of them."""
+"""Families whose fork is not known: what holds for a release says nothing of its code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +47,16 @@ class View:
     def stock(self) -> bool:
         """Whether what is known of the version's code holds: a release, or a checkout whose keys are nearly those of
         one. A fork's code may do anything."""
+        verl = self.launch.verl
+        if self.launch.family in FORKS_OF_THEIR_OWN and (verl is None or verl.source != "--verl"):
+            return False
         return self.released or _nearest(self.schema)[1]
 
     @property
     def checkout(self) -> Path | None:
         """The folder of the checkout in use, None when none is."""
         folders = self.launch.verl.found.folders if self.launch.verl is not None else None
-        return None if folders is None else Path("/") / folders.packages
+        return None if folders is None else Path(Path.cwd().anchor) / folders.packages
 
     def value(self, key: str) -> object:
         """What the key holds, references resolved: data, `NO_KEY`, or `UNKNOWN` before the run."""

@@ -7,7 +7,7 @@ loaded, with `mismatched input …` or `LexerNoViableAltException`, and no other
 
 Placeholders that were never filled in (`model.path=<path>`) are read the same way. Silent for values that are not known
 before the run, for words that a broken continuation leaves over (VL901), for several overrides in one quoted word
-(VL914), and for documents that picture a command.
+(VL914), for an override that an option took as its value (VL904), and for documents that picture a command.
 
 Fix: quote the value for Hydra inside of quotes for the shell, `'key="a=b"'`, and write `$HOME` for `~`; the unsafe fix
 does so.
@@ -24,9 +24,10 @@ from verlint.lazy import pattern
 from verlint.rule import ERROR, Context, rule
 from verlint.value import Literal
 from verlint_rules.config.rewriting import with_word, written_word
-from verlint_rules.config.view import pictures, starts_hydra
+from verlint_rules.config.view import is_cut, pictures, starts_hydra
 
 _MORE = pattern(r"\s[+~]{0,2}[A-Za-z_][\w-]*(?:\.[\w-]+)*=")
+_OVERRIDE = pattern(r"[+~]{0,2}[A-Za-z_][\w-]*(?:\.[\w-]+)+=")
 _PLACEHOLDER = pattern(r"<[^<>=]{1,80}>")
 _HOME = pattern(r"~(?=/|$)")
 _CALLER = pattern(r"[\"']?\$\{?[@*]")
@@ -39,6 +40,8 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     faulty = [each for each in launch.overrides if each.error is not None and not _is_left_over(each)]
     if not faulty or pictures(launch) or not starts_hydra(launch):
         return
+    if any("=" not in each.word.shown for each in faulty) and is_cut(launch, ctx.project):
+        faulty = [each for each in faulty if "=" in each.word.shown]
     last = -2
     for number, override in enumerate(launch.overrides):
         if override not in faulty or override.error is None:
@@ -49,12 +52,16 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
                 continue
         place = override.error.span or override.word.span or launch.head
         message = f"Hydra cannot read this override and stops: {override.error.message}"
+        placeholder = _PLACEHOLDER.search(override.word.shown.partition("=")[2])
+        if placeholder is not None and not override.word.holes:
+            message = f"the placeholder {placeholder[0]} was never filled in, and Hydra cannot read it"
         finding = ctx.fail(place, message, value=override.word.shown, hops=override.word.trail(), help=_help(override))
         yield _mended(finding, override)
 
 
 def _is_left_over(override: Override) -> bool:
-    """Whether the word is what a broken continuation leaves, or several words that were quoted as one."""
+    """Whether the word is what a broken continuation leaves, several words that were quoted as one, or a value that an
+    option took from the overrides."""
     text = override.word.known or override.word.prefix
     span = override.word.span
     if not text.strip() or (span is not None and span.text.startswith("\\")):
@@ -62,7 +69,8 @@ def _is_left_over(override: Override) -> bool:
     if "=" not in text and span is not None and _CALLER.match(span.text):
         return True  # an option of the script that its loop of arguments left over
     from_variable = any(isinstance(part, Literal) and part.hops for part in override.word.parts)
-    return from_variable and _MORE.search(text) is not None
+    swallowed = _OVERRIDE.match(text.partition("=")[2]) is not None
+    return from_variable and (swallowed or _MORE.search(text) is not None)
 
 
 def _help(override: Override) -> str:

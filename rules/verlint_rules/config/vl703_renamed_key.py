@@ -4,8 +4,8 @@ Each release of VeRL moves some keys: `ray_init.*` went to `ray_kwargs.ray_init.
 `reward.custom_reward_function.*`, and many went for good. Hydra refuses the old name
 (`Key 'x' is not in struct`) and advises `+key=…`, which only hides it: nothing reads the old place any more.
 
-The old global micro batch sizes are still in the config since 0.8.0, but the workers ask for the sizes per GPU: with
-the old key alone the run dies after the models are loaded. Names that still work but are deprecated are told as info.
+Names that still work but are deprecated are told as info. Of keys that are still there and no longer count other rules
+speak: VL714 of dead keys, VL716 of rewards, VL721 of the old micro batch sizes.
 
 Whether a key is old hangs on the version in use; see VL702 for how that is found. Under a mere best fit the finding is
 a warning.
@@ -21,11 +21,10 @@ from functools import partial
 
 from verlint.experiment.launch import Launch
 from verlint.finding import Finding
-from verlint.languages.hydra.override import Override
 from verlint.rule import ERROR, INFO, WARNING, Context, rule
 from verlint.value import State
-from verlint.verl.renames import DEPRECATED, PER_GPU, Rename
-from verlint.verl.rows import NO_KEY, in_versions
+from verlint.verl.renames import DEPRECATED, Rename
+from verlint.verl.rows import in_versions
 from verlint.verl.schema import kind_of, schema
 from verlint_rules.config.reporting import label_of, report
 from verlint_rules.config.rewriting import with_key, without_word
@@ -41,10 +40,6 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     for unknown in unknown_keys(launch):
         if unknown.rename is not None:
             yield _refused(ctx, view, unknown, unknown.rename)
-    for row in PER_GPU:
-        override = view.config.set_by.get(row.old)
-        if override is not None and everywhere(launch, partial(_lacks_size, row=row)):
-            yield _old_size(ctx, view, override, row)
     for row in DEPRECATED:
         override = view.config.set_by.get(row.old)
         if override is not None and view.value(row.old) is not None and everywhere(launch, partial(_old, row=row)):
@@ -91,37 +86,3 @@ def _old_kinds(key: str, row: Rename) -> frozenset[str]:
 
 def _old(view: View, row: Rename) -> bool:
     return in_versions(row.since, "", view.version) and row.new in view.schema
-
-
-def _lacks_size(view: View, row: Rename) -> bool:
-    """Whether a size per GPU is asked for, and only the old one is given."""
-    dynamic = _dynamic_key(row.old)
-    return (
-        in_versions(row.since, "", view.version)
-        and view.value("trainer.use_legacy_worker_impl") is NO_KEY
-        and _is_used(view, row.old)
-        and view.value(row.old) is not None
-        and view.value(row.new) is None
-        and view.value(dynamic) is False
-    )
-
-
-def _dynamic_key(key: str) -> str:
-    head, _, name = key.rpartition(".")
-    return f"{head}.log_prob_use_dynamic_bsz" if name.startswith("log_prob") else f"{head}.use_dynamic_bsz"
-
-
-def _is_used(view: View, key: str) -> bool:
-    if key.startswith("critic."):
-        return view.value("critic.enable") is True or view.value("algorithm.adv_estimator") == "gae"
-    if key.startswith("actor_rollout_ref.ref."):
-        losses = ("actor_rollout_ref.actor.use_kl_loss", "algorithm.use_kl_in_reward")
-        return any(view.value(each) is True for each in losses)
-    return True
-
-
-def _old_size(ctx: Context, view: View, override: Override, row: Rename) -> Finding:
-    name = row.new.rpartition(".")[2]
-    message = f"the workers of {label_of(view)} ask for {name}, which is not set: {row.old} alone stops the run"
-    finding = report(ctx, override, message, help=f"write {row.new}: the old size divided by the number of GPUs")
-    return with_key(finding, override, row.new, safe=False)

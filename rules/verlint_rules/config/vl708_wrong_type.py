@@ -7,8 +7,8 @@ looks for. `1e3` is the float 1000.0, which `range` and slices refuse.
 
 The kinds are those of the key's default, of the field of its data class, and of its defaults in other versions. A whole
 number is fine for a float, a number for a switch, and one text for a list. Values that are not known before the run and
-keys of which nothing is known are left alone, and so are empty texts that come from a variable; under a best fit all
-versions must agree.
+keys of which nothing is known are left alone, and so are empty texts that come from a variable, and `None` on a fork;
+under a best fit all versions must agree.
 
 Fix: write a value of the kind that the finding names; null is written `null`.
 """
@@ -66,7 +66,7 @@ def _is_wrong(view: View, override: Override) -> bool:
         return not isinstance(data, dict) and data is not None and key not in schema.groups
     kinds = schema.kind(key)
     if isinstance(data, str) and data.lower() == "none":
-        return _takes_null(view, key)
+        return view.stock and _takes_null(view, key)
     if isinstance(data, str) and (key in _ALSO_TEXT or (not data and _from_variable(override))):
         return False
     given = kind_of(data)

@@ -3,7 +3,7 @@
 `algorithm.adv_estimator`, `actor.loss_agg_mode`, `actor.policy_loss.loss_mode`, `trainer.logger` and others are names
 that VeRL looks up. Hydra takes any text for them, so a wrong one stops the run late: when the workers start, when the
 first batch is trained, or, as for `trainer.resume_mode`, when the models are loaded already. New names come with nearly
-each release (`opo` in 0.4.0, `gspo` in 0.6.0), and some go: `rollout.mode=sync` in 0.7.0.
+each release (`opo` in 0.4.0, `gspo` in 0.6.0), and some go. Modes that were removed are told by VL726.
 
 Names are looked up for released versions and for checkouts; a name that a checkout's own code has is its own affair,
 and so are runs that load a library (`model.external_lib`) or a reward function of their own. Under a best fit all
@@ -23,7 +23,7 @@ from verlint.languages.hydra.override import Form, Override
 from verlint.rule import ERROR, Context, rule
 from verlint.value import State, Value, show
 from verlint.verl import code
-from verlint.verl.choices import CHOICES, ONLY_REFUSED, Choice
+from verlint.verl.choices import CHOICES, Choice
 from verlint.verl.rows import NO_KEY, in_versions, meets
 from verlint.verl.schema import facts, versions
 from verlint_rules.config.reporting import label_of, report
@@ -62,8 +62,6 @@ def _wrong(view: View, row: Choice) -> list[object]:
 
 def _is_wrong(view: View, row: Choice, name: object, allowed: list[object]) -> bool:
     if name in allowed or (row.suffix and isinstance(name, str) and name.removesuffix(row.suffix) in allowed):
-        return False
-    if row.key in ONLY_REFUSED and name not in ONLY_REFUSED[row.key]:
         return False
     if name is None:
         return False  # asked for elsewhere, where it matters

@@ -108,13 +108,13 @@ def _value(override: Override) -> str:
 
 
 def _is_dead(view: View, key: str) -> bool:
-    if _is_default(view, key) or not view.stock:
-        return False
     if view.released:
-        return view.schema.is_dead(key)
-    if view.checkout is None or key not in view.schema or is_handed_on(key):
+        return view.schema.is_dead(key) and view.stock and not _is_default(view, key)
+    if view.checkout is None or not _listed(view.schema, view.version, key) or is_handed_on(key):
         return False
-    return _listed(view.schema, view.version, key) and not code.reads(view.checkout, key.rpartition(".")[2])
+    if key not in view.schema or not view.stock or _is_default(view, key):
+        return False
+    return not code.reads(view.checkout, key.rpartition(".")[2])
 
 
 def _listed(schema: Schema, version: str, key: str) -> bool:
