@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     except UnknownRule as unknown:
         print(f"verlint: error: {unknown}; `verlint rules` lists all", file=sys.stderr)
         return FAILED
-    print("\n\n".join(page(rule).rstrip() for rule in dict.fromkeys(rules)))
+    print("\n\n".join(page(rule).rstrip() for rule in {rule.code: rule for rule in rules}.values()))
     return OK
 
 

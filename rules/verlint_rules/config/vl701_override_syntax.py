@@ -35,7 +35,7 @@ _UNBALANCED = pattern(r"closes nothing|never closed|not closed|is closed by")
 _PLAIN_QUOTES = ("'", '"', "$", "`", "\\", "\n")
 
 
-@rule("VL701", "override-syntax", on=Launch, severity=ERROR, since="0.2", fixable="unsafe")
+@rule("VL701", "override-syntax", on=Launch, severity=ERROR, since="0.1", fixable="unsafe")
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     faulty = [each for each in launch.overrides if each.error is not None and not _is_left_over(each)]
     if not faulty or pictures(launch) or not starts_hydra(launch):

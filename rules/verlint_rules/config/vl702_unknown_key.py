@@ -32,7 +32,7 @@ from verlint_rules.config.unknown import Unknown, configs_with, engines_with, mi
 from verlint_rules.config.view import View, view_of
 
 
-@rule("VL702", "unknown-key", on=Launch, severity=ERROR, since="0.2", fixable="unsafe")
+@rule("VL702", "unknown-key", on=Launch, severity=ERROR, since="0.1", fixable="unsafe")
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     view = view_of(launch)
     if view is None:

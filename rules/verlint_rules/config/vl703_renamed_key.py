@@ -32,7 +32,7 @@ from verlint_rules.config.unknown import Unknown, unknown_keys
 from verlint_rules.config.view import View, everywhere, view_of
 
 
-@rule("VL703", "renamed-key", on=Launch, severity=ERROR, since="0.2", fixable="safe")
+@rule("VL703", "renamed-key", on=Launch, severity=ERROR, since="0.1", fixable="safe")
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     view = view_of(launch)
     if view is None:

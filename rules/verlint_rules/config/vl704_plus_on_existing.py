@@ -23,7 +23,7 @@ from verlint_rules.config.rewriting import without_plus
 from verlint_rules.config.view import refusals, refused_everywhere, view_of
 
 
-@rule("VL704", "plus-on-existing", on=Launch, severity=ERROR, since="0.2", fixable="safe", words=("+",))
+@rule("VL704", "plus-on-existing", on=Launch, severity=ERROR, since="0.1", fixable="safe", words=("+",))
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     view = view_of(launch)
     if view is None:

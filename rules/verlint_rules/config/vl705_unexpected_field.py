@@ -33,7 +33,7 @@ INSTANTIATED = {"actor_rollout_ref.actor": "0.6.0", "actor_rollout_ref.rollout":
 `omega_conf_to_dataclass` in `workers/fsdp_workers.py`, `workers/engine_workers.py`, `trainer/ppo/ray_trainer.py`."""
 
 
-@rule("VL705", "unexpected-field", on=Launch, severity=ERROR, since="0.2", words=("+",))
+@rule("VL705", "unexpected-field", on=Launch, severity=ERROR, since="0.1", words=("+",))
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     if not any(each.form in (Form.ADD, Form.FORCE) for each in launch.overrides):
         return

@@ -20,7 +20,7 @@ from verlint_rules.config.rewriting import without_word
 from verlint_rules.config.view import refusals, refused_everywhere, view_of
 
 
-@rule("VL706", "delete-missing", on=Launch, severity=ERROR, since="0.2", fixable="safe", words=("~",))
+@rule("VL706", "delete-missing", on=Launch, severity=ERROR, since="0.1", fixable="safe", words=("~",))
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     view = view_of(launch)
     if view is None:

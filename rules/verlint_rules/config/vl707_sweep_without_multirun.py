@@ -33,7 +33,7 @@ _SIMPLE = pattern(r"[\w./:@%+*?-]+(?:,[\w./:@%+*?-]+)+")
     "sweep-without-multirun",
     on=Launch,
     severity=ERROR,
-    since="0.2",
+    since="0.1",
     fixable="safe",
     words=(",", "choice(", "range(", "interval(", "glob("),
 )

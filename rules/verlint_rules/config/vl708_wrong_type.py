@@ -44,7 +44,7 @@ _ALSO_TEXT = frozenset(
 _SWITCHES = frozenset(["yes", "no", "on", "off", "y", "n", "t", "f"])
 
 
-@rule("VL708", "wrong-type", on=Launch, severity=ERROR, since="0.2")
+@rule("VL708", "wrong-type", on=Launch, severity=ERROR, since="0.1")
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     view = view_of(launch)
     if view is None:

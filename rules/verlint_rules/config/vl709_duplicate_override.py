@@ -24,7 +24,7 @@ from verlint_rules.config.rewriting import without_word
 from verlint_rules.config.view import pictures
 
 
-@rule("VL709", "duplicate-override", on=Launch, severity=WARNING, since="0.2", fixable="unsafe")
+@rule("VL709", "duplicate-override", on=Launch, severity=WARNING, since="0.1", fixable="unsafe")
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     first: dict[str, Override] = {}
     for override in launch.overrides:

@@ -27,7 +27,7 @@ _STOCK = ("ppo_trainer", "ppo_megatron_trainer", "sft_trainer", "sft_trainer_eng
 
 
 @rule(
-    "VL710", "missing-config-file", on=Launch, severity=ERROR, since="0.2", words=("config", "-cn", "model_engine", "@")
+    "VL710", "missing-config-file", on=Launch, severity=ERROR, since="0.1", words=("config", "-cn", "model_engine", "@")
 )
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     if launch.verl is None or pictures(launch):

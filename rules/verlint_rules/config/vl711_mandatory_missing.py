@@ -26,7 +26,7 @@ NEEDED = {"actor_rollout_ref.rollout.name": "vllm"}
 `workers/config/rollout.py` since 0.6.0. Others with `???` belong to parts that are off by default."""
 
 
-@rule("VL711", "mandatory-missing", on=Launch, severity=ERROR, since="0.2")
+@rule("VL711", "mandatory-missing", on=Launch, severity=ERROR, since="0.1")
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     if not call_of(launch.program.entry, ()).module.endswith("main_ppo"):
         return

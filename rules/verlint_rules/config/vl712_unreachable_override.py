@@ -31,7 +31,7 @@ _CALLER = pattern(r"[\"']?\$(?:[@*]|\{[@*](?::1)?\})[\"']?")
     "unreachable-override",
     on=Launch,
     severity=WARNING,
-    since="0.2",
+    since="0.1",
     fixable="unsafe",
     words=("$@", "${@", "$*", "${*"),
 )

@@ -30,7 +30,7 @@ from verlint_rules.config.reporting import label_of, report
 from verlint_rules.config.view import View, everywhere, view_of
 
 
-@rule("VL713", "invalid-choice", on=Launch, severity=ERROR, since="0.2")
+@rule("VL713", "invalid-choice", on=Launch, severity=ERROR, since="0.1")
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     view = view_of(launch)
     if view is None:

@@ -31,7 +31,7 @@ from verlint_rules.config.rewriting import with_key
 from verlint_rules.config.view import View, everywhere, view_of
 
 
-@rule("VL714", "dead-key", on=Launch, severity=WARNING, since="0.2", fixable="unsafe")
+@rule("VL714", "dead-key", on=Launch, severity=WARNING, since="0.1", fixable="unsafe")
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     view = view_of(launch)
     if view is None or not view.stock:

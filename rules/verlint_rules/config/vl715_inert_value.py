@@ -32,7 +32,7 @@ from verlint_rules.config.view import View, everywhere, in_document, is_cut, vie
     "inert-value",
     on=Launch,
     severity=WARNING,
-    since="0.2",
+    since="0.1",
     words=("kl_loss_coef", "kl_coef", "norm_adv", "lam", "gamma", "critic_warmup"),
 )
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:

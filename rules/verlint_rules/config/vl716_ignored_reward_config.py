@@ -38,7 +38,7 @@ _COPIES = "migrate_legacy_reward_impl"
     "ignored-reward-config",
     on=Launch,
     severity=ERROR,
-    since="0.2",
+    since="0.1",
     fixable="unsafe",
     words=("reward", "sandbox_fusion"),
 )

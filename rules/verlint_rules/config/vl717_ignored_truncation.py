@@ -29,7 +29,7 @@ _ENTRY = pattern(r"main_ppo(?:\.py)?$|fully_async_main(?:\.py)?$")
 """Supervised training has a data set of its own, which does truncate."""
 
 
-@rule("VL717", "ignored-truncation", on=Launch, severity=WARNING, since="0.2", words=("truncation",))
+@rule("VL717", "ignored-truncation", on=Launch, severity=WARNING, since="0.1", words=("truncation",))
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     if KEY not in launch.by_key or not _ENTRY.search(launch.program.entry):
         return

@@ -27,7 +27,7 @@ from verlint_rules.config.reporting import label_of
 from verlint_rules.config.view import View, in_document, view_of
 
 
-@rule("VL718", "changed-default", on=Launch, severity=INFO, since="0.2")
+@rule("VL718", "changed-default", on=Launch, severity=INFO, since="0.1")
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     if launch.verl is None or launch.verl.guess or in_document(launch):
         return
