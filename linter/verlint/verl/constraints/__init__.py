@@ -76,12 +76,32 @@ class Violation:
     fitting: tuple[str, ...] = ()
 
     @property
+    def help(self) -> str:
+        """The legal values, "" when they hang on something that is not known."""
+        try:
+            return self.row.help(self.facts)
+        except Undecided:
+            return ""
+
+    @property
+    def fix(self) -> tuple[str, str] | None:
+        """The key and the text that mend the launch, None when there is no such fix."""
+        try:
+            return None if self.row.fix is None else self.row.fix(self.facts)
+        except Undecided:
+            return None
+
+    @property
     def message(self) -> str:
         """The arithmetic, what happens, and which check of which version says so."""
         where = self.facts.label
         if len(self.fitting) > 1:
             where = f"VeRL {self.fitting[-1]} to {self.fitting[0]}"
-        return f"{self.row.message(self.facts)}; {self.row.outcome} ({where}, {self.row.source})"
+        try:
+            said = self.row.message(self.facts)
+        except Undecided:
+            said = " and ".join(self.facts.said(key) for key in self.row.keys) + " do not fit together"
+        return f"{said}; {self.row.outcome} ({where}, {self.row.source})"
 
 
 def violations(facts: Sequence[Facts], rows: Iterable[Row]) -> Iterator[Violation]:
