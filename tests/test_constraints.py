@@ -102,6 +102,7 @@ W4f   | 0.7.0  |        | engine=disable tbs=16 mini=16 actor.use_kl_loss=True r
 V12   | 0.2    |        | sp=2 model.use_remove_padding=False           | sp=2 model.use_remove_padding=True
 V13   | 0.2    | 0.7.1  | adv=gae critic.ulysses_sequence_parallel_size=2 critic.model.use_remove_padding=False | critic.ulysses_sequence_parallel_size=2 critic.model.use_remove_padding=False
 W10   | 0.3    | 0.6.1  | LONG rollout.max_num_batched_tokens=1024      | LONG rollout.max_num_batched_tokens=1024 rollout.enable_chunked_prefill=False
+W14   | 0.4.0  | 0.6.1  | LONG rollout.name=sglang rollout.max_model_len=2000 | LONG rollout.name=sglang rollout.max_model_len=2048
 W15a  | 0.2    | 0.7.1  | LONG dyn=True actor.ppo_max_token_len_per_gpu=2000 | LONG dyn=True actor.ppo_max_token_len_per_gpu=2048
 W15l  | 0.2    | 0.7.1  | LONG rollout.log_prob_use_dynamic_bsz=True rollout.log_prob_max_token_len_per_gpu=2000 | LONG rollout.log_prob_max_token_len_per_gpu=2000
 W15f  | 0.2    | 0.7.1  | LONG actor.use_kl_loss=True ref.log_prob_use_dynamic_bsz=True ref.log_prob_max_token_len_per_gpu=2000 | LONG actor.use_kl_loss=True ref.log_prob_use_dynamic_bsz=False ref.log_prob_max_token_len_per_gpu=2000
