@@ -96,6 +96,8 @@ V11b  | 0.2    |        | adv=gae critic.ppo_micro_batch_size_per_gpu=null criti
 W1    | 0.3    | 0.7.1  | mini=4 micro=1                                | mini=8 micro=1
 W2    | 0.3    | 0.7.1  | mini=16 micro=4                               | mini=16 micro=2
 W2c   | 0.3    | 0.7.1  | adv=gae critic.ppo_mini_batch_size=16 critic.ppo_micro_batch_size_per_gpu=4 | adv=gae critic.ppo_mini_batch_size=16
+W28l  | 0.2    | 0.7.1  | rollout.log_prob_micro_batch_size_per_gpu=null rollout.log_prob_micro_batch_size=4 | rollout.log_prob_micro_batch_size_per_gpu=null rollout.log_prob_micro_batch_size=8
+W28f  | 0.2    | 0.7.1  | actor.use_kl_loss=True ref.log_prob_micro_batch_size_per_gpu=null ref.log_prob_micro_batch_size=4 | ref.log_prob_micro_batch_size_per_gpu=null ref.log_prob_micro_batch_size=8
 W4    | 0.7.0  |        | engine=disable mini=16 micro=4                | engine=disable mini=16 micro=2
 W4l   | 0.7.0  |        | engine=disable tbs=16 mini=16 rollout.log_prob_micro_batch_size_per_gpu=4 | engine=disable tbs=16 mini=16
 W4f   | 0.7.0  |        | engine=disable tbs=16 mini=16 actor.use_kl_loss=True ref.log_prob_micro_batch_size_per_gpu=4 | engine=disable tbs=16 mini=16 ref.log_prob_micro_batch_size_per_gpu=4

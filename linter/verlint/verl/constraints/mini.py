@@ -265,7 +265,34 @@ def _whole_parts(facts: Facts) -> tuple[str, str]:
     return MICRO_PER_GPU, _divisors(facts.mini_per_rank, _micro_of(facts) or facts.mini_per_rank).split(" ")[0]
 
 
+def _less_than_one(id: str, key: str, dynamic: str, of_ref: bool) -> Row:
+    """The deprecated size of log-probs on all GPUs, divided by the ranks and rounded down to nothing."""
+
+    def rejects(facts: Facts) -> bool:
+        total = facts.count_or_none(key)
+        if total is None or not _legacy(facts) or not 0 < total < facts.dp or facts.caps_mini_batch:
+            return False
+        return (
+            facts.trains and not facts.flag(dynamic, otherwise=facts.flag(DYNAMIC)) and (not of_ref or facts.ref_used)
+        )
+
+    return Row(
+        id,
+        "0.2.0",
+        (key, GPUS, NODES),
+        rejects,
+        lambda facts: (
+            f"{facts.said(key)} is below {said_ranks(facts)}: {facts.count(key)} // {facts.dp} = 0 samples each"
+        ),
+        lambda facts: f"remove {key} and set {key}_per_gpu to the samples that fit one GPU",
+        "fsdp_workers.py, normalize config; torch splits by 0",
+        AT_STEP,
+    )
+
+
 ROWS: tuple[Row, ...] = (
+    _less_than_one("W28l", f"{ROLLOUT}.log_prob_micro_batch_size", f"{ROLLOUT}.log_prob_use_dynamic_bsz", of_ref=False),
+    _less_than_one("W28f", f"{REF}.log_prob_micro_batch_size", f"{REF}.log_prob_use_dynamic_bsz", of_ref=True),
     Row(
         "V9",
         "0.3.0",
