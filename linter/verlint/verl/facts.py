@@ -47,6 +47,7 @@ _CAPPING_MARK = f"{ACTOR}.kl_topk"
 _IMPLEMENTATION = "trainer.use_legacy_worker_impl"
 """The key that chooses the workers, gone with the legacy ones in 0.8.0."""
 _LAST = 999
+_MANY = 12
 _MOST_TRIES = 32
 _NOTHING = object()
 _UNDECIDED = object()
@@ -150,6 +151,12 @@ class Facts:
     def given_keys(self) -> Collection[str]:
         """The keys that the launch sets."""
         return () if self.config is None else self.config.set_by
+
+    @property
+    def whole(self) -> bool:
+        """Whether the launch sets so many keys that what it leaves out is left to the defaults on purpose, not to show
+        some overrides only. The launchers of VeRL's own examples set 20 to 60."""
+        return len(self.given_keys) >= _MANY
 
     def get(self, key: str, otherwise: object = _NOTHING) -> Data:
         """The value of a key. `otherwise` is what it is taken for when the config has no such key."""

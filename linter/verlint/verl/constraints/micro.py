@@ -15,9 +15,6 @@ _NEW = "validate_config"
 _ACTOR_CLASS = "ActorConfig"
 _CRITIC_CLASS = "CriticConfig"
 
-_MANY = 12
-"""Overrides of a launch that is a whole one; the launchers of VeRL's own examples have 20 to 60."""
-
 
 def _fixed(facts: Facts) -> bool:
     return not facts.flag(DYNAMIC)
@@ -41,7 +38,7 @@ def _without_reward_loop(facts: Facts) -> bool:
 
 def _is_whole(facts: Facts, *sizes: str) -> bool:
     """Whether a launch that leaves sizes out is more than an excerpt: it says null itself, or sets many keys."""
-    return len(facts.given_keys) >= _MANY or any(map(facts.given, sizes))
+    return facts.whole or any(map(facts.given, sizes))
 
 
 def _rows_of(id: str, key: str, needed: Ask, *spans: tuple[str, str, str]) -> Iterator[Row]:

@@ -48,6 +48,11 @@ def _above(facts: Facts) -> bool:
     return mini_above_batch(facts) and _fixed(facts)
 
 
+def _above_meant(facts: Facts) -> bool:
+    """The same where both sizes are meant: the mini-batch is given, or the launch is a whole one."""
+    return _above(facts) and (facts.given(MINI_BATCH) or facts.whole)
+
+
 def _above_message(facts: Facts) -> str:
     return f"{facts.said(MINI_BATCH)} is above {facts.said(TRAIN_BATCH)}"
 
@@ -297,7 +302,7 @@ ROWS: tuple[Row, ...] = (
         "V9",
         "0.3.0",
         (MINI_BATCH, TRAIN_BATCH),
-        _above,
+        _above_meant,
         _above_message,
         _above_help,
         _OLD,
@@ -309,7 +314,7 @@ ROWS: tuple[Row, ...] = (
         "V9",
         "0.6.0",
         (MINI_BATCH, TRAIN_BATCH),
-        _above,
+        _above_meant,
         _above_message,
         _above_help,
         "ActorConfig.validate",
@@ -320,7 +325,7 @@ ROWS: tuple[Row, ...] = (
         "V9",
         "0.2.0",
         (MINI_BATCH, TRAIN_BATCH),
-        lambda facts: _above(facts) and facts.trains,
+        lambda facts: _above_meant(facts) and facts.trains,
         _shrinks_message,
         _above_help,
         "dp_actor.update_policy",
