@@ -94,8 +94,9 @@ V11   | 0.3    |        | adv=gae critic.ppo_mini_batch_size=128        | adv=ga
 V11a  | 0.2    |        | adv=gae critic.ppo_micro_batch_size_per_gpu=null critic.ppo_micro_batch_size=8 critic.ppo_mini_batch_size=12 | adv=gae critic.ppo_micro_batch_size_per_gpu=null critic.ppo_micro_batch_size=8 critic.ppo_mini_batch_size=16
 V11b  | 0.2    |        | adv=gae critic.ppo_micro_batch_size_per_gpu=null critic.ppo_micro_batch_size=4 | adv=gae critic.ppo_micro_batch_size_per_gpu=null critic.ppo_micro_batch_size=8
 W1    | 0.3    | 0.7.1  | mini=4 micro=1                                | mini=8 micro=1
-W2    | 0.3    | 0.7.1  | mini=16 micro=4                               | mini=16 micro=2
-W2c   | 0.3    | 0.7.1  | adv=gae critic.ppo_mini_batch_size=16 critic.ppo_micro_batch_size_per_gpu=4 | adv=gae critic.ppo_mini_batch_size=16
+W2    | 0.2    | 0.7.1  | micro=null micro_all=20 mini=40 tbs=40       | micro=null micro_all=8 mini=40 tbs=40
+W2    | 0.4.0  | 0.7.1  | mini=16 micro=4                               | mini=16 micro=2
+W2c   | 0.4.0  | 0.7.1  | adv=gae critic.ppo_mini_batch_size=16 critic.ppo_micro_batch_size_per_gpu=4 | adv=gae critic.ppo_mini_batch_size=16
 W28l  | 0.2    | 0.7.1  | rollout.log_prob_micro_batch_size_per_gpu=null rollout.log_prob_micro_batch_size=4 | rollout.log_prob_micro_batch_size_per_gpu=null rollout.log_prob_micro_batch_size=8
 W28f  | 0.2    | 0.7.1  | actor.use_kl_loss=True ref.log_prob_micro_batch_size_per_gpu=null ref.log_prob_micro_batch_size=4 | ref.log_prob_micro_batch_size_per_gpu=null ref.log_prob_micro_batch_size=8
 W4    | 0.7.0  |        | engine=disable mini=16 micro=4                | engine=disable mini=16 micro=2

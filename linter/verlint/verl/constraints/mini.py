@@ -170,6 +170,11 @@ def _micro_of(facts: Facts) -> int | None:
     return facts.count_or_none(MICRO_PER_GPU) if total is None else total // facts.dp
 
 
+def _by_replicas(facts: Facts) -> bool:
+    """Whether sizes are divided by the replicas of a hybrid shard alone, as 0.2 does."""
+    return not facts.at_least("0.3.0") and facts.given(f"{ACTOR}.fsdp_config.fsdp_size")
+
+
 def _broken_up(facts: Facts) -> bool:
     if not _legacy(facts) or _above(facts):
         return False
@@ -443,7 +448,19 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "W2",
-        "0.3.0",
+        "0.2.0",
+        (MICRO, MINI_BATCH, SAMPLES_OF_PROMPT, GPUS),
+        lambda facts: facts.count_or_none(MICRO) is not None and not _by_replicas(facts) and _broken_up(facts),
+        _broken_up_message,
+        _broken_up_help,
+        _LEGACY,
+        AT_WORKERS,
+        until="0.3.0",
+        unless=("V10a", "V10b"),
+    ),
+    Row(
+        "W2",
+        "0.4.0",
         (MICRO_PER_GPU, MICRO, MINI_BATCH, SAMPLES_OF_PROMPT, GPUS),
         _broken_up,
         _broken_up_message,
@@ -455,7 +472,7 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "W2c",
-        "0.3.0",
+        "0.4.0",
         (CRITIC_MICRO_PER_GPU, CRITIC_MINI, SAMPLES_OF_PROMPT, GPUS),
         _critic_broken_up,
         _critic_broken_up_message,
