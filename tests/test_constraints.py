@@ -85,7 +85,7 @@ V8    | 0.2    | 0.7.0  | reward_model.enable=True ++reward_model.use_reward_loo
 V3n   | 0.4.0  |        | MEGATRON micro=null micro_all=64               | MEGATRON
 W6a   | 0.7.0  |        | engine=disable micro=null micro_all=8         | engine=disable
 W6r   | 0.7.0  |        | engine=disable rollout.log_prob_micro_batch_size_per_gpu=null rollout.log_prob_micro_batch_size=8 | engine=disable
-V9    | 0.3    |        | mini=128                                      | mini=32
+V9    | 0.2    |        | mini=128                                      | mini=32
 S1    | 0.2    | 0.7.1  | dyn=True mini=100 tbs=64                      | dyn=True mini=32
 W27   | 0.7.0  |        | engine=disable v1=False mini=24               | engine=disable v1=False mini=32
 V10a  | 0.2    |        | micro=null micro_all=8 tbs=24 mini=12         | micro=null micro_all=8 mini=16
@@ -94,14 +94,18 @@ V11   | 0.3    |        | adv=gae critic.ppo_mini_batch_size=128        | adv=ga
 V11a  | 0.2    |        | adv=gae critic.ppo_micro_batch_size_per_gpu=null critic.ppo_micro_batch_size=8 critic.ppo_mini_batch_size=12 | adv=gae critic.ppo_micro_batch_size_per_gpu=null critic.ppo_micro_batch_size=8 critic.ppo_mini_batch_size=16
 V11b  | 0.2    |        | adv=gae critic.ppo_micro_batch_size_per_gpu=null critic.ppo_micro_batch_size=4 | adv=gae critic.ppo_micro_batch_size_per_gpu=null critic.ppo_micro_batch_size=8
 W1    | 0.3    | 0.7.1  | mini=4 micro=1                                | mini=8 micro=1
-W2    | 0.3    | 0.7.1  | mini=16 micro=4                               | mini=16 micro=2
-W2c   | 0.3    | 0.7.1  | adv=gae critic.ppo_mini_batch_size=16 critic.ppo_micro_batch_size_per_gpu=4 | adv=gae critic.ppo_mini_batch_size=16
+W2    | 0.2    | 0.7.1  | micro=null micro_all=20 mini=40 tbs=40       | micro=null micro_all=8 mini=40 tbs=40
+W2    | 0.4.0  | 0.7.1  | mini=16 micro=4                               | mini=16 micro=2
+W2c   | 0.4.0  | 0.7.1  | adv=gae critic.ppo_mini_batch_size=16 critic.ppo_micro_batch_size_per_gpu=4 | adv=gae critic.ppo_mini_batch_size=16
+W28l  | 0.2    | 0.7.1  | rollout.log_prob_micro_batch_size_per_gpu=null rollout.log_prob_micro_batch_size=4 | rollout.log_prob_micro_batch_size_per_gpu=null rollout.log_prob_micro_batch_size=8
+W28f  | 0.2    | 0.7.1  | actor.use_kl_loss=True ref.log_prob_micro_batch_size_per_gpu=null ref.log_prob_micro_batch_size=4 | ref.log_prob_micro_batch_size_per_gpu=null ref.log_prob_micro_batch_size=8
 W4    | 0.7.0  |        | engine=disable mini=16 micro=4                | engine=disable mini=16 micro=2
 W4l   | 0.7.0  |        | engine=disable tbs=16 mini=16 rollout.log_prob_micro_batch_size_per_gpu=4 | engine=disable tbs=16 mini=16
 W4f   | 0.7.0  |        | engine=disable tbs=16 mini=16 actor.use_kl_loss=True ref.log_prob_micro_batch_size_per_gpu=4 | engine=disable tbs=16 mini=16 ref.log_prob_micro_batch_size_per_gpu=4
 V12   | 0.2    |        | sp=2 model.use_remove_padding=False           | sp=2 model.use_remove_padding=True
 V13   | 0.2    | 0.7.1  | adv=gae critic.ulysses_sequence_parallel_size=2 critic.model.use_remove_padding=False | critic.ulysses_sequence_parallel_size=2 critic.model.use_remove_padding=False
 W10   | 0.3    | 0.6.1  | LONG rollout.max_num_batched_tokens=1024      | LONG rollout.max_num_batched_tokens=1024 rollout.enable_chunked_prefill=False
+W14   | 0.4.0  | 0.6.1  | LONG rollout.name=sglang rollout.max_model_len=2000 | LONG rollout.name=sglang rollout.max_model_len=2048
 W15a  | 0.2    | 0.7.1  | LONG dyn=True actor.ppo_max_token_len_per_gpu=2000 | LONG dyn=True actor.ppo_max_token_len_per_gpu=2048
 W15l  | 0.2    | 0.7.1  | LONG rollout.log_prob_use_dynamic_bsz=True rollout.log_prob_max_token_len_per_gpu=2000 | LONG rollout.log_prob_max_token_len_per_gpu=2000
 W15f  | 0.2    | 0.7.1  | LONG actor.use_kl_loss=True ref.log_prob_use_dynamic_bsz=True ref.log_prob_max_token_len_per_gpu=2000 | LONG actor.use_kl_loss=True ref.log_prob_use_dynamic_bsz=False ref.log_prob_max_token_len_per_gpu=2000

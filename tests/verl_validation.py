@@ -102,9 +102,9 @@ def estimators(root: Path) -> Any:
     """The enumeration of advantage estimators."""
     tree = tree_of(root / "verl/trainer/ppo/core_algos.py")
     places = [tree, tree_of(root / "verl/trainer/ppo/ray_trainer.py")]
-    node = next(found for place in places for found in ast.walk(place)
-                if isinstance(found, ast.ClassDef) and found.name == "AdvantageEstimator")  # fmt: skip
-    return cut_out(node, {"Enum": enum.Enum, "str": str})
+    names = (found for place in places for found in ast.walk(place) if isinstance(found, ast.ClassDef))
+    node = next((found for found in names if found.name == "AdvantageEstimator"), None)  # none before 0.3
+    return None if node is None else cut_out(node, {"Enum": enum.Enum, "str": str})
 
 
 def uses_ref(config: Any, version: tuple[int, ...]) -> bool:
@@ -141,7 +141,7 @@ def new_check(root: Path, version: tuple[int, ...]) -> Callable[[Any], None]:
 
     classes.HFModelConfig.__post_init__ = lambda self: None  # reads the model
     path = root / "verl/workers/rollout/vllm_rollout/utils.py"
-    if "def get_vllm_max_lora_rank" in path.read_text("utf-8"):
+    if path.is_file() and "def get_vllm_max_lora_rank" in path.read_text("utf-8"):
         names = {"Literal": typing.Literal, "get_args": typing.get_args, "__import__": None}
         module = types.ModuleType("verl.workers.rollout.vllm_rollout.utils")
         node = find(tree_of(path), "get_vllm_max_lora_rank")
@@ -164,6 +164,7 @@ def new_check(root: Path, version: tuple[int, ...]) -> Callable[[Any], None]:
 class _Mesh:
     def __init__(self, size: int) -> None:
         self._size = size
+        self.shape = (size,)
 
     def size(self) -> int:
         return self._size

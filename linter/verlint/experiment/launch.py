@@ -254,8 +254,8 @@ class Launch:
             return ()
         from verlint.verl.facts import facts_of
 
-        call = call_of(self.program.entry, self.options)
-        return facts_of(self.verl, self.overrides, call.module, multirun=call.multirun)
+        entry = call_of(self.program.entry, self.options).module
+        return facts_of(self.verl, self.overrides, entry, lambda: self.config)
 
     @cached_property
     def fits(self) -> Sequence[tuple[Schema, Applied]]:

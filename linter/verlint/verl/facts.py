@@ -11,7 +11,7 @@ Sources of the derived facts: `trainer/main_ppo.py`, `trainer/ppo/ray_trainer.py
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from math import lcm
 
 from verlint.value import Data, show
@@ -47,8 +47,10 @@ _CAPPING_MARK = f"{ACTOR}.kl_topk"
 _IMPLEMENTATION = "trainer.use_legacy_worker_impl"
 """The key that chooses the workers, gone with the legacy ones in 0.8.0."""
 _LAST = 999
+_MANY = 12
 _MOST_TRIES = 32
 _NOTHING = object()
+_UNDECIDED = object()
 
 
 class Undecided(Exception):
@@ -87,10 +89,13 @@ class Facts:
         self.entry = entry
         self.chosen: Mapping[str, Data] = chosen or {}
         self.read: dict[str, None] = {}
+        self._found: dict[str, object] = {}
 
     def choosing(self, key: str, value: Data) -> Facts:
         """The same launch with a value for a switch that is not known."""
-        return Facts(lambda: self.config, self.version, self.label, self.entry, {**self.chosen, key: value})
+        other = Facts(lambda: self.config, self.version, self.label, self.entry, {**self.chosen, key: value})
+        other._found = self._found
+        return other
 
     @cached_property
     def config(self) -> Applied | None:
@@ -119,12 +124,20 @@ class Facts:
         self.read[key] = None
         if key in self.chosen:
             return self.chosen[key]
-        if self.config is None or key in self._refused:
+        found = self._found.get(key, self)
+        if found is self:
+            found = self._found[key] = self._look_up(key)
+        if found is _UNDECIDED:
             raise Undecided(key)
+        return found
+
+    def _look_up(self, key: str) -> object:
+        if self.config is None or key in self._refused:
+            return _UNDECIDED
         try:
             return self.config.resolver.find(key, _NOTHING)
         except Broken:
-            raise Undecided(key) from None
+            return _UNDECIDED
 
     def has(self, key: str) -> bool:
         """Whether the config has the key."""
@@ -138,6 +151,12 @@ class Facts:
     def given_keys(self) -> Collection[str]:
         """The keys that the launch sets."""
         return () if self.config is None else self.config.set_by
+
+    @property
+    def whole(self) -> bool:
+        """Whether the launch sets so many keys that what it leaves out is left to the defaults on purpose, not to show
+        some overrides only. The launchers of VeRL's own examples set 20 to 60."""
+        return len(self.given_keys) >= _MANY
 
     def get(self, key: str, otherwise: object = _NOTHING) -> Data:
         """The value of a key. `otherwise` is what it is taken for when the config has no such key."""
@@ -361,6 +380,7 @@ def _plural(count: int, thing: str) -> str:
     return f"{count} {thing}{'' if count == 1 else 's'}"
 
 
+@cache
 def padded(version: str) -> tuple[int, ...]:
     """A version as numbers to compare, 0.4 the same as 0.4.0, and 0.8.0.dev between 0.7 and 0.8.0."""
     major, minor, patch = (*(version_key(version) or ()), 0, 0, 0)[:3]
@@ -395,21 +415,22 @@ def certain(facts: Facts, ask: Callable[[Facts], bool]) -> bool | None:
     return answers.pop() if len(answers) == 1 else None
 
 
-def facts_of(verl: VerlInUse, overrides: Sequence[Override], entry: str, *, multirun: bool = False) -> list[Facts]:
+def facts_of(
+    verl: VerlInUse, overrides: Sequence[Override], entry: str, config: Callable[[], Applied | None]
+) -> list[Facts]:
     """The facts of a launch on the VeRL in use; of a guess on each version that fits, newest first. Empty when its
-    config is not known. Configs are composed when they are asked for."""
+    config is not known. `config` gives the composed config on the VeRL in use; others are composed when asked for."""
     if verl.schema is None:
         return []
     if not verl.guess:
-        compose = lambda: verl.applied(overrides, multirun=multirun)  # noqa: E731
-        return [Facts(compose, verl.text or verl.schema.version, verl.label, entry)]
+        return [Facts(config, verl.text or verl.schema.version, verl.label, entry)]
     name = verl.found.config
-    return [
-        Facts(_composed(each, name, overrides, multirun), each, f"VeRL {each}", entry) for each in verl.fitting[::-1]
-    ]
+    newest = [Facts(config, verl.text, f"VeRL {verl.text}", entry)]
+    older = verl.fitting[-2::-1]
+    return newest + [Facts(_composed(each, name, overrides), each, f"VeRL {each}", entry) for each in older]
 
 
-def _composed(version: str, name: str, overrides: Sequence[Override], multirun: bool) -> Callable[[], Applied | None]:
+def _composed(version: str, name: str, overrides: Sequence[Override]) -> Callable[[], Applied | None]:
     """How to compose the config of a released version."""
 
     def compose() -> Applied | None:
@@ -417,6 +438,6 @@ def _composed(version: str, name: str, overrides: Sequence[Override], multirun: 
         from verlint.verl.schema import schema
 
         base = schema(version, name)
-        return None if base is None else applied(base, overrides, multirun=multirun)
+        return None if base is None else applied(base, overrides)
 
     return compose

@@ -41,7 +41,7 @@ def _finding(launch: Launch, ctx: Context, violation: Violation) -> Finding:
     given = [value for key in row.keys if (value := launch[key]).given]
     at: Value | Span = given[0] if given else launch.head
     severity = WARNING if row.silent else None
-    message, help = violation.message, row.help(violation.facts)
+    message, help = violation.message, violation.help
     passed = _unknown_words(launch) if violation.on_defaults else []
     if passed:
         left = ", ".join(violation.on_defaults)
@@ -49,9 +49,8 @@ def _finding(launch: Launch, ctx: Context, violation: Violation) -> Finding:
         finding = ctx.unsure(at, message, help=help, severity=severity, verify=verify)
     else:
         finding = ctx.fail(at, message, help=help, severity=severity)
-    mend = row.fix(violation.facts) if row.fix is not None else None
-    if mend is not None:
-        finding = _mended(finding, launch, row, *mend)
+    if violation.fix is not None:
+        finding = _mended(finding, launch, row, *violation.fix)
     for value in given[1:]:
         finding = finding.with_related(value.span, f"{short(value.key)} = {value}")
     return finding

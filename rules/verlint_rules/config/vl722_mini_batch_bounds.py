@@ -6,8 +6,8 @@ and the loss is divided by the size of a mini-batch that is never full: the grad
 one is a warning. The forks of OEL, OPCD and Coach cap the mini-batch at the batch, so a large number is fine there.
 
 On one data parallel rank a mini-batch is `ppo_mini_batch_size` x `rollout.n` / ranks samples. That must be at least
-one, and a multiple of `ppo_micro_batch_size_per_gpu`, up to 0.7.1 also with dynamic batching where the key is set.
-The deprecated size on all GPUs must divide the mini-batch and reach at least one sample a GPU.
+one, and since 0.4 a multiple of `ppo_micro_batch_size_per_gpu`, up to 0.7.1 also with dynamic batching where the key
+is set. The deprecated size on all GPUs must divide the mini-batch and reach at least one sample a GPU.
 
 Fix: take one of the sizes that the message names; the size of the rollout batch makes one update of it.
 """

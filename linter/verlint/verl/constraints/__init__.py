@@ -38,7 +38,7 @@ class Row:
     for. `silent` rows change the result without a word. `unless` names rows whose finding explains this one too.
     `validated`: it is one of the checks of `validate_config` and of the data classes, before any worker starts.
     `fix` gives a key and the text that mends the launch where the launch gives the key, "" to take it out; `safe` says
-    that this is what the author meant."""
+    that this is what the author meant. `same` is the id of the row that rejects the same in other versions."""
 
     id: str
     since: str
@@ -55,6 +55,7 @@ class Row:
     validated: bool = False
     fix: Change | None = None
     safe: bool = False
+    same: str = ""
 
     def holds_in(self, facts: Facts) -> bool:
         """Whether the row is asked on the version and for the entry point."""
@@ -76,12 +77,32 @@ class Violation:
     fitting: tuple[str, ...] = ()
 
     @property
+    def help(self) -> str:
+        """The legal values, "" when they hang on something that is not known."""
+        try:
+            return self.row.help(self.facts)
+        except Undecided:
+            return ""
+
+    @property
+    def fix(self) -> tuple[str, str] | None:
+        """The key and the text that mend the launch, None when there is no such fix."""
+        try:
+            return None if self.row.fix is None else self.row.fix(self.facts)
+        except Undecided:
+            return None
+
+    @property
     def message(self) -> str:
         """The arithmetic, what happens, and which check of which version says so."""
         where = self.facts.label
         if len(self.fitting) > 1:
             where = f"VeRL {self.fitting[-1]} to {self.fitting[0]}"
-        return f"{self.row.message(self.facts)}; {self.row.outcome} ({where}, {self.row.source})"
+        try:
+            said = self.row.message(self.facts)
+        except Undecided:
+            said = " and ".join(self.facts.said(key) for key in self.row.keys) + " do not fit together"
+        return f"{said}; {self.row.outcome} ({where}, {self.row.source})"
 
 
 def violations(facts: Sequence[Facts], rows: Iterable[Row]) -> Iterator[Violation]:
@@ -95,15 +116,17 @@ def violations(facts: Sequence[Facts], rows: Iterable[Row]) -> Iterator[Violatio
         if row.id in found or any(each in found for each in row.unless):
             continue
         shown = _rejected(facts[0], row)
-        if shown is None or not all(_rejected_by_any(each, row.id, rows) for each in facts[1:]):
+        if shown is None or not all(_rejected_by_any(each, row, rows) for each in facts[1:]):
             continue
         defaults = tuple(key for key in row.keys if key in shown.read and not shown.given(key))
         found[row.id] = Violation(row, shown, defaults, tuple(each.version for each in facts))
     yield from found.values()
 
 
-def _rejected_by_any(facts: Facts, id: str, rows: Iterable[Row]) -> bool:
-    return any(_rejected(facts, row) is not None for row in rows if row.id == id)
+def _rejected_by_any(facts: Facts, like: Row, rows: Iterable[Row]) -> bool:
+    """Whether a version rejects the launch for the same reason."""
+    cause = like.same or like.id
+    return any((row.same or row.id) == cause and _rejected(facts, row) is not None for row in rows)
 
 
 def _rejected(facts: Facts, row: Row) -> Facts | None:

@@ -15,10 +15,6 @@ _NEW = "validate_config"
 _ACTOR_CLASS = "ActorConfig"
 _CRITIC_CLASS = "CriticConfig"
 
-_SIZES = ("micro_batch_size", "micro_batch_size_per_gpu", "use_dynamic_bsz")
-_MANY = 15
-"""Overrides of a launch that is a whole one; the launchers of VeRL's own examples have 20 to 60."""
-
 
 def _fixed(facts: Facts) -> bool:
     return not facts.flag(DYNAMIC)
@@ -40,10 +36,9 @@ def _without_reward_loop(facts: Facts) -> bool:
     return _with_reward_model(facts) and not facts.flag("reward_model.use_reward_loop", otherwise=True)
 
 
-def _is_whole(facts: Facts) -> bool:
-    """Whether a launch that leaves sizes out is more than an excerpt: it sets a size, or many keys."""
-    given = facts.given_keys
-    return len(given) >= _MANY or any(key.endswith(_SIZES) for key in given)
+def _is_whole(facts: Facts, *sizes: str) -> bool:
+    """Whether a launch that leaves sizes out is more than an excerpt: it says null itself, or sets many keys."""
+    return facts.whole or any(map(facts.given, sizes))
 
 
 def _rows_of(id: str, key: str, needed: Ask, *spans: tuple[str, str, str]) -> Iterator[Row]:
@@ -54,7 +49,7 @@ def _rows_of(id: str, key: str, needed: Ask, *spans: tuple[str, str, str]) -> It
         one, other = facts.count_or_none(key), facts.count_or_none(new)
         if (one is None) != (other is None):
             return False
-        return needed(facts) and (one is not None or _is_whole(facts))
+        return needed(facts) and (one is not None or _is_whole(facts, key, new))
 
     def message(facts: Facts) -> str:
         if facts.count_or_none(new) is None:
@@ -103,7 +98,8 @@ def _needs_per_gpu(id: str, key: str) -> Row:
 
 
 def _megatron_without(facts: Facts) -> bool:
-    return facts.strategy == "megatron" and facts.count_or_none(f"{_ACTOR_MICRO}_per_gpu") is None and _is_whole(facts)
+    new = f"{_ACTOR_MICRO}_per_gpu"
+    return facts.strategy == "megatron" and facts.count_or_none(new) is None and _is_whole(facts, _ACTOR_MICRO, new)
 
 
 def _megatron_row(since: str, until: str, rejects: Ask, source: str) -> Row:

@@ -48,6 +48,11 @@ def _above(facts: Facts) -> bool:
     return mini_above_batch(facts) and _fixed(facts)
 
 
+def _above_meant(facts: Facts) -> bool:
+    """The same where both sizes are meant: the mini-batch is given, or the launch is a whole one."""
+    return _above(facts) and (facts.given(MINI_BATCH) or facts.whole)
+
+
 def _above_message(facts: Facts) -> str:
     return f"{facts.said(MINI_BATCH)} is above {facts.said(TRAIN_BATCH)}"
 
@@ -165,6 +170,11 @@ def _micro_of(facts: Facts) -> int | None:
     return facts.count_or_none(MICRO_PER_GPU) if total is None else total // facts.dp
 
 
+def _by_replicas(facts: Facts) -> bool:
+    """Whether sizes are divided by the replicas of a hybrid shard alone, as 0.2 does."""
+    return not facts.at_least("0.3.0") and facts.given(f"{ACTOR}.fsdp_config.fsdp_size")
+
+
 def _broken_up(facts: Facts) -> bool:
     if not _legacy(facts) or _above(facts):
         return False
@@ -265,12 +275,39 @@ def _whole_parts(facts: Facts) -> tuple[str, str]:
     return MICRO_PER_GPU, _divisors(facts.mini_per_rank, _micro_of(facts) or facts.mini_per_rank).split(" ")[0]
 
 
+def _less_than_one(id: str, key: str, dynamic: str, of_ref: bool) -> Row:
+    """The deprecated size of log-probs on all GPUs, divided by the ranks and rounded down to nothing."""
+
+    def rejects(facts: Facts) -> bool:
+        total = facts.count_or_none(key)
+        if total is None or not _legacy(facts) or not 0 < total < facts.dp or facts.caps_mini_batch:
+            return False
+        return (
+            facts.trains and not facts.flag(dynamic, otherwise=facts.flag(DYNAMIC)) and (not of_ref or facts.ref_used)
+        )
+
+    return Row(
+        id,
+        "0.2.0",
+        (key, GPUS, NODES),
+        rejects,
+        lambda facts: (
+            f"{facts.said(key)} is below {said_ranks(facts)}: {facts.count(key)} // {facts.dp} = 0 samples each"
+        ),
+        lambda facts: f"remove {key} and set {key}_per_gpu to the samples that fit one GPU",
+        "fsdp_workers.py, normalize config; torch splits by 0",
+        AT_STEP,
+    )
+
+
 ROWS: tuple[Row, ...] = (
+    _less_than_one("W28l", f"{ROLLOUT}.log_prob_micro_batch_size", f"{ROLLOUT}.log_prob_use_dynamic_bsz", of_ref=False),
+    _less_than_one("W28f", f"{REF}.log_prob_micro_batch_size", f"{REF}.log_prob_use_dynamic_bsz", of_ref=True),
     Row(
         "V9",
         "0.3.0",
         (MINI_BATCH, TRAIN_BATCH),
-        _above,
+        _above_meant,
         _above_message,
         _above_help,
         _OLD,
@@ -282,11 +319,24 @@ ROWS: tuple[Row, ...] = (
         "V9",
         "0.6.0",
         (MINI_BATCH, TRAIN_BATCH),
-        _above,
+        _above_meant,
         _above_message,
         _above_help,
         "ActorConfig.validate",
         validated=True,
+        fix=_one_update,
+    ),
+    Row(
+        "V9",
+        "0.2.0",
+        (MINI_BATCH, TRAIN_BATCH),
+        lambda facts: _above_meant(facts) and facts.trains,
+        _shrinks_message,
+        _above_help,
+        "dp_actor.update_policy",
+        "VeRL divides the loss by mini-batch / micro-batch all the same, so the gradients silently shrink",
+        until="0.2.0",
+        silent=True,
         fix=_one_update,
     ),
     Row(
@@ -398,7 +448,19 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "W2",
-        "0.3.0",
+        "0.2.0",
+        (MICRO, MINI_BATCH, SAMPLES_OF_PROMPT, GPUS),
+        lambda facts: facts.count_or_none(MICRO) is not None and not _by_replicas(facts) and _broken_up(facts),
+        _broken_up_message,
+        _broken_up_help,
+        _LEGACY,
+        AT_WORKERS,
+        until="0.3.0",
+        unless=("V10a", "V10b"),
+    ),
+    Row(
+        "W2",
+        "0.4.0",
         (MICRO_PER_GPU, MICRO, MINI_BATCH, SAMPLES_OF_PROMPT, GPUS),
         _broken_up,
         _broken_up_message,
@@ -410,7 +472,7 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "W2c",
-        "0.3.0",
+        "0.4.0",
         (CRITIC_MICRO_PER_GPU, CRITIC_MINI, SAMPLES_OF_PROMPT, GPUS),
         _critic_broken_up,
         _critic_broken_up_message,
@@ -428,6 +490,7 @@ ROWS: tuple[Row, ...] = (
         "engine/utils.py:prepare_micro_batches",
         AT_STEP,
         fix=_whole_parts,
+        same="W2",
     ),
     _log_probs(f"{ROLLOUT}.log_prob_micro_batch_size_per_gpu", of_ref=False),
     _log_probs(f"{REF}.log_prob_micro_batch_size_per_gpu", of_ref=True),

@@ -47,6 +47,13 @@ def _prefill_help(facts: Facts) -> str:
     return f"set {BATCHED} to at least {_rollout_longest(facts)}, or {CHUNKED}=False"
 
 
+def _cut_off(facts: Facts) -> bool:
+    own = facts.count_or_none(MODEL_LENGTH)
+    if not own or facts.text(f"{ROLLOUT}.name") != "sglang" or facts.rollout_path != "spmd":
+        return False
+    return own < facts.longest
+
+
 def _short(budget: str, parallel: str, role: Ask, after: str = "") -> Ask:
     """Whether a budget on the GPUs that share a sequence is below the longest one. A default that is too small where
     `after` is too small as well is explained by that one."""
@@ -115,6 +122,18 @@ ROWS: tuple[Row, ...] = (
         AT_WORKERS,
         until="0.6.1",
         fix=lambda facts: (BATCHED, str(_rollout_longest(facts))),
+    ),
+    Row(
+        "W14",
+        "0.4.0",
+        (MODEL_LENGTH, PROMPT, RESPONSE),
+        _cut_off,
+        lambda facts: f"{facts.said(MODEL_LENGTH)} is below {said_longest(facts)}",
+        lambda facts: f"set {MODEL_LENGTH} to at least {facts.longest}, or leave it out",
+        "sglang_rollout.py",
+        AT_WORKERS,
+        until="0.6.1",
+        fix=lambda facts: (MODEL_LENGTH, str(facts.longest)),
     ),
     _row("W15a", ACTOR_BUDGET, SEQUENCE_PARALLEL, lambda facts: facts.flag(DYNAMIC)),
     _row("W15l", ROLLOUT_BUDGET, SEQUENCE_PARALLEL, _log_prob_dynamic, ACTOR_BUDGET),
