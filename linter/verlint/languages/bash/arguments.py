@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from verlint.languages.bash.declarations import Declarations
+from verlint.languages.bash.elastic import MANY, any_many, is_many, marked
 from verlint.languages.bash.pieces import EMPTY, Parts, cut, flat, known, plain
 from verlint.languages.bash.printing import Argument, integer
 from verlint.languages.bash.syntax import Simple
@@ -19,15 +20,16 @@ class Arguments(Declarations):
         if count is None or count < 0:
             self.status = 1
             return
-        if count > len(self.positional) and not self.open_arguments:
+        if count > len(self.positional) and not self.open_arguments and not any_many(self.positional):
             self.note("shift", str(count), simple)
             self.status = 1
             return
-        self.positional = self.positional[count:]
+        behind = next((at for at, each in enumerate(self.positional[:count]) if is_many(each)), count)
+        self.positional = self.positional[behind:]
         self.status = 0
 
     def _set(self, words: list[Argument], simple: Simple) -> None:
-        rest = self.plain_words(words)[1:]
+        rest = [marked(text, MANY) for text in self.texts(words[1:])]
         self.status = 0
         while rest:
             text = flat(rest[0])

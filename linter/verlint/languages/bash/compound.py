@@ -35,7 +35,7 @@ class CompoundCommands(Loops):
             self.simple(node)
             return
         if isinstance(node, FunctionDef):
-            self.functions[node.name] = (node.body, self.source)
+            self.functions[node.name] = (node.body, self.source, self.sources[-1])
             self.status = 0
             return
         output, stdin, guards = self.output, self.input, self.guards

@@ -21,6 +21,7 @@ from verlint.languages.bash.pieces import (
     same,
     shown,
 )
+from verlint.languages.bash.regexes import BadExpression, translate_regex
 from verlint.languages.bash.run import DiscardLine
 from verlint.languages.bash.storage import Array
 from verlint.languages.bash.syntax import BinaryTest, LogicTest, Node, NotTest, Test, UnaryTest
@@ -62,15 +63,6 @@ _FILE = frozenset(
 )
 _NESTED = pattern(r"[*+{|].*\)[*+{]")
 """A repeated group with a repetition or a choice in it: matching may take for ever in a long text."""
-
-_REGEX_CLASSES = {
-    "space": r"\s",
-    "digit": "0-9",
-    "alpha": "A-Za-z",
-    "alnum": "A-Za-z0-9",
-    "upper": "A-Z",
-    "lower": "a-z",
-}
 
 
 class TestError(Exception):
@@ -295,12 +287,14 @@ class Conditions(Expansion):
             return self.decide(
                 ("regex", identity(left), str(pattern)), f"{shown(left)} =~ {literal_text(pattern)}", test
             )
-        text = "".join(re.escape(run) if quoted else run for run, quoted in pattern)
-        text = re.sub(r"\[:(\w+):\]", lambda match: _REGEX_CLASSES.get(match.group(1), ""), text)
+        try:
+            text = translate_regex(pattern)
+        except BadExpression:
+            return False
         if len(flat(left)) > MAX_REPEATED and _NESTED.search(text):
             return self.decide(("regex", identity(left), text), f"{shown(left)} =~ {text}", test)
         try:
-            match = re.search(text, flat(left))
+            match = re.search(text, flat(left), re.S)
         except re.error:
             return self.decide(("regex", identity(left), text), f"{shown(left)} =~ {text}", test)
         groups = [match.group(), *match.groups()] if match else []

@@ -5,13 +5,17 @@ from __future__ import annotations
 import re
 
 from verlint.languages.bash.command import Guard
+from verlint.languages.bash.elastic import is_many, unmarked
 from verlint.languages.bash.options import option_case, option_loop
 from verlint.languages.bash.pieces import flat, identity, is_empty
-from verlint.languages.bash.run import MAX_LOOP, DiscardLine, Exit, LoopControl, OverBudget
+from verlint.languages.bash.run import MAX_LOOP, DiscardLine, Exit, LoopControl, OverBudget, ReadOnly
 from verlint.languages.bash.simple import SimpleCommands
 from verlint.languages.bash.storage import Array, Variable
-from verlint.languages.bash.syntax import For, ForArith, Sequence, While, Word
+from verlint.languages.bash.syntax import Case, For, ForArith, Sequence, While, Word
+from verlint.lazy import pattern
 from verlint.value import Hole, Text
+
+_STAND_IN = pattern("[\U00100000-\U0010ffff]")
 
 
 class Loops(SimpleCommands):
@@ -59,7 +63,11 @@ class Loops(SimpleCommands):
                 if number >= MAX_LOOP:
                     self.run.over_budget = True
                     break
-                self.assign_value(node.name, None, value.parts)
+                try:
+                    self.assign_value(node.name, None, unmarked(value.parts))
+                except ReadOnly:
+                    self.status = 1
+                    return
                 if not self._each(node.body):
                     break
             else:
@@ -125,9 +133,13 @@ class Loops(SimpleCommands):
             self.set_plain(counter, (hole,))
 
     def _while(self, node: While) -> None:
-        options = option_case(node) if self.open_arguments else None
+        many = next((at for at, each in enumerate(self.positional) if is_many(each)), None)
+        options = option_case(node) if self.open_arguments or many is not None else None
         if options is None:
             self._turns(node)
+            return
+        if many is not None:
+            self._options_among(node, options, many)
             return
         if self.positional:  # the given arguments first
             self.open_arguments = False
@@ -138,6 +150,21 @@ class Loops(SimpleCommands):
         if not self.positional:
             option_loop(self, node, *options)
             self.status = 0
+
+    def _options_among(self, node: While, options: tuple[Case, str], many: int) -> None:
+        """An argument loop over words of which an unknown number may be options: those before it first."""
+        behind = self.positional[many:]
+        self.positional, outer, self.open_arguments = self.positional[:many], self.open_arguments, False
+        try:
+            if self.positional:
+                self._turns(node)
+            if not self.positional:
+                option_loop(self, node, *options)
+                behind = behind[:1]
+                self.status = 0
+        finally:
+            self.positional = [*self.positional, *behind]
+            self.open_arguments = outer
 
     def _turns(self, node: While) -> None:
         self.loops += 1
@@ -209,4 +236,4 @@ def _counter(first: Word, text: str) -> str:
 
 def one_line(text: str) -> str:
     """A text written over several lines as one."""
-    return " ".join(text.replace("\\\n", " ").split()).rstrip("; ")
+    return _STAND_IN.sub("…", " ".join(text.replace("\\\n", " ").split()).rstrip("; "))

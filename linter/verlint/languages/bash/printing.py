@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from verlint.languages.bash.conditions import Conditions
+from verlint.languages.bash.elastic import WORDS, marked
 from verlint.languages.bash.escapes import unescape
 from verlint.languages.bash.formatting import format_printf
 from verlint.languages.bash.pieces import Parts, flat, join, known
@@ -36,6 +37,10 @@ class Printing(Conditions):
     def plain_words(self, words: list[Argument]) -> list[Parts]:
         """Arguments as strings."""
         return [(word if isinstance(word, Text) else word.text).parts for word in words]
+
+    def passed(self, words: list[Argument]) -> list[Parts]:
+        """Arguments for a script or function: what may be any number of words is marked so."""
+        return [marked(word if isinstance(word, Text) else word.text, WORDS) for word in words]
 
     def texts(self, words: list[Argument]) -> list[Text]:
         """Arguments with their places."""
@@ -70,12 +75,14 @@ class Printing(Conditions):
         if not rest:
             self.status = 2
             return
-        out = format_printf(self, rest[0], rest[1:], simple)
-        if target:
-            self.assign_value(target, None, out)
-        else:
+        out, valid = format_printf(self, rest[0], rest[1:], simple)
+        if target is None:
             self.write(out)
-        self.status = 0
+        elif match := re.fullmatch(r"([A-Za-z_]\w*)(?:\[(.*)\])?", target):
+            self.assign_value(match.group(1), match.group(2), out)
+        else:
+            valid = False
+        self.status = 0 if valid else 1
 
 
 def integer(words: list[Parts], otherwise: int | None) -> int | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from verlint.languages.bash.elastic import MANY, any_many, mark_parts
 from verlint.languages.bash.pieces import EMPTY, Parts, cut, flat, has_hole, only_hole, plain, with_hop
 from verlint.languages.bash.printing import Argument, Printing
 from verlint.languages.bash.storage import Array, Stream
@@ -27,9 +28,9 @@ class Reading(Printing):
             line = plain(re.sub(r"\\(.)", r"\1", flat(line)))
         separators = self.separators()
         if array is not None:
-            values = split_record(line, separators, None)
+            values = [mark_parts(each, MANY) for each in split_record(line, separators, None)]
             self.changed()
-            self.ensure(array).value = Array(dict(enumerate(values)))
+            self.ensure(array).value = Array(dict(enumerate(values)), many=any_many(values))
             return
         if not names:
             self.assign_value("REPLY", None, line)
@@ -54,9 +55,9 @@ class Reading(Printing):
         lines: list[Parts] = []
         while stream.parts:
             line, ended = stream.line()
-            lines.append(line if "-t" in texts or not ended else (*line, Literal("\n")))
+            lines.append(mark_parts(line if "-t" in texts or not ended else (*line, Literal("\n")), MANY))
         self.changed()
-        self.ensure(name).value = Array(dict(enumerate(lines)))
+        self.ensure(name).value = Array(dict(enumerate(lines)), many=any_many(lines))
         self.status = 0
 
 

@@ -41,7 +41,9 @@ class Redirections(Assigning):
             if len(words) != 1 or is_empty(words[0].parts):
                 self.note("bad-redirect", self.span(redirect).text, redirect)
                 return None
-            if redirect.op in _WRITING and self._lacks_its_folder(words[0].parts):
+            if redirect.op in _WRITING and not self._may_write(words[0].parts):
+                return None
+            if redirect.op == "<" and self._lacks_file(words[0].parts):
                 return None
             self._open(redirect, words[0])
             out.append(Redirection(redirect.op, redirect.fd, words[0], self.span(redirect)))
@@ -59,10 +61,25 @@ class Redirections(Assigning):
             redirect.op == ">&" and redirect.fd in ("", "1") and target.known == "2"
         ):
             self.output = []
+        if redirect.op in _WRITING and (located := self.locate(target.parts)) and not self.is_there(located):
+            self.run.written[located] = EMPTY
 
-    def _lacks_its_folder(self, path: Parts) -> bool:
+    def _may_write(self, path: Parts) -> bool:
+        """Whether a file can be written: its folder is there, and it is no folder itself."""
         at = flat(path).rfind("/")
-        return self.lacks_folder(cut(path, 0, at) if at > 0 else self.cwd)
+        if self.lacks_folder(cut(path, 0, at) if at > 0 else self.cwd):
+            return False
+        located = self.locate(path)
+        return located is None or not (flat(path).endswith("/") or self.is_folder(located))
+
+    def _lacks_file(self, path: Parts) -> bool:
+        """Whether a file to read is surely missing."""
+        if not self.run.closed:
+            return False
+        located = self.locate(path)
+        if not located or self.is_there(located):
+            return False
+        return not self.may_be_made(located.rpartition("/")[2])
 
     def read_file(self, path: Parts) -> Parts | None:
         """The text of a file that is on disk or was written before, if it is known."""

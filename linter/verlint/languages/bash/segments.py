@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from verlint.languages.bash.elastic import unmarked
 from verlint.languages.bash.patterns import Pattern
 from verlint.languages.bash.pieces import EMPTY, MARK, MAX_HOPS, Parts, collapse, join, known, strip_right
-from verlint.languages.bash.run import DiscardLine, Exit
+from verlint.languages.bash.run import DiscardLine
 from verlint.languages.bash.syntax import (
     Arith,
     BadParam,
@@ -55,7 +56,7 @@ class Segments(Variables):
             elif segment[0] is not None:
                 out.append(segment[0])
         self.run.spend(out)
-        return collapse(tuple(out))
+        return unmarked(collapse(tuple(out)))
 
     def pattern(self, word: Word) -> Pattern:
         """A word as a pattern."""
@@ -94,9 +95,7 @@ class Segments(Variables):
             elif isinstance(part, ExtGlob):
                 out.append((Literal(f"{part.op}({part.text})", self.span(part)), in_quotes, False))
             elif isinstance(part, BadParam):
-                self.note("bad-substitution", part.text, part)
-                if "e" in self.options:
-                    raise Exit(1)
+                self.fault("bad-substitution", part.text, part)
                 raise DiscardLine
 
     def _lit(self, lit: Lit, in_quotes: bool, out: list[Segment], *, first: bool, assignment: bool) -> None:
@@ -156,7 +155,7 @@ class Segments(Variables):
 
     def _put_list(self, values: list[Parts], star: str, in_quotes: bool, out: list[Segment]) -> None:
         if in_quotes and star == "*":
-            self._put(join(values, self.separators()[:1]), True, out)
+            self._put(join([unmarked(value) for value in values], self.separators()[:1]), True, out)
             return
         for number, value in enumerate(values):
             if number:

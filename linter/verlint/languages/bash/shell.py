@@ -7,7 +7,22 @@ from verlint.languages.bash.loops import one_line
 from verlint.languages.bash.pieces import EMPTY, Parts, join
 from verlint.languages.bash.run import DiscardLine, Exit, LoopControl
 from verlint.languages.bash.storage import Stream
-from verlint.languages.bash.syntax import AndOr, ArithCommand, Condition, Pipeline, Program, Sequence, Simple, Subshell
+from verlint.languages.bash.syntax import (
+    AndOr,
+    ArithCommand,
+    Case,
+    Condition,
+    For,
+    ForArith,
+    Group,
+    If,
+    Pipeline,
+    Program,
+    Sequence,
+    Simple,
+    Subshell,
+    While,
+)
 from verlint.languages.bash.syntax import Command as CommandNode
 
 _OF_PROCESS = (
@@ -15,6 +30,9 @@ _OF_PROCESS = (
     "input", "traps", "loops", "guards", "substituting",
 )  # fmt: skip
 """What a subshell changes without effect on its parent."""
+
+_OF_OTHERS = (If, For, ForArith, While, Case, Group)
+"""Commands after which `PIPESTATUS` is that of the last command in them."""
 
 
 class Shell(CompoundCommands):
@@ -60,8 +78,10 @@ class Shell(CompoundCommands):
         self.background = True
         self.subshell(Sequence(item.start, item.end, [(item, False)]), capture=False, stdin=Stream(EMPTY))
         self.background = outer
+        number = self.hole("$!", "process number", item)
+        self.jobs[number.key] = self.status
         self.status = 0
-        self.last_background = (self.hole("$!", "process number", item),)
+        self.last_background = (number,)
 
     def and_or(self, item: AndOr) -> None:
         """Run pipelines joined by `&&` and `||`; a program whose status nobody knows is taken to succeed."""
@@ -107,6 +127,8 @@ class Shell(CompoundCommands):
                 self.command(pipeline.commands[0])
             finally:
                 self.unchecked -= pipeline.negated
+            if not isinstance(pipeline.commands[0], _OF_OTHERS):
+                self.pipe_status = (self.status,)
         else:
             self._piped(pipeline)
         if pipeline.negated:
@@ -116,6 +138,7 @@ class Shell(CompoundCommands):
         data: Stream | None = None
         count = len(pipeline.commands)
         failed: int | None = 0
+        statuses: list[int | None] = []
         for number, command in enumerate(pipeline.commands):
             last = number == count - 1
             self._pipe_place = (number, count)
@@ -123,10 +146,12 @@ class Shell(CompoundCommands):
             printed = self.subshell(body, capture=not last or self.output is not None, stdin=data)
             if last and self.output is not None:
                 self.output.append(printed)
+            statuses.append(self.status)
             if self.status not in (0, None):
                 failed = self.status
             data = Stream(printed)
         self._pipe_place = (0, 1)
+        self.pipe_status = tuple(statuses)
         if "pipefail" in self.options and failed:
             self.status = failed
 

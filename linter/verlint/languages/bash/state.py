@@ -9,7 +9,7 @@ from verlint.languages.bash.command import Call, Command, Guard, Surroundings
 from verlint.languages.bash.pieces import EMPTY, Parts, flat, known
 from verlint.languages.bash.places import climbs_out, inside
 from verlint.languages.bash.places import normalise as normalise
-from verlint.languages.bash.run import MAX_ASKED, Run
+from verlint.languages.bash.run import MAX_ASKED, Exit, ReadOnly, Run
 from verlint.languages.bash.run import Event as Event
 from verlint.languages.bash.run import Files as Files
 from verlint.languages.bash.run import Note as Note
@@ -17,6 +17,11 @@ from verlint.languages.bash.storage import Array, Scope, Stream, Variable
 from verlint.languages.bash.syntax import Node, Sequence
 from verlint.source import Source, Span
 from verlint.value import Hole, Literal, Text
+
+_MAKE_NOTHING = frozenset(
+    ["ls", "cat", "dirname", "basename", "realpath", "readlink", "mkdir", "touch", "rm", "rmdir", "seq", "wc"]
+)
+"""Programs that make no file, or whose files are known."""
 
 
 class ShellState:
@@ -31,7 +36,7 @@ class ShellState:
         self.scopes: list[Scope] = []
         self.positional: list[Parts] = []
         self.open_arguments = False
-        self.functions: dict[str, tuple[object, Source]] = {}
+        self.functions: dict[str, tuple[object, Source, Parts]] = {}
         self.options: set[str] = set()
         self.shell_options: set[str] = set()
         self.status: int | None = 0
@@ -50,6 +55,8 @@ class ShellState:
         self.substituting = False
         self.substitutions = 0
         self.last_background: Parts = EMPTY
+        self.jobs: dict[Hashable, int | None] = {}
+        self.pipe_status: tuple[int | None, ...] = ()
         self.directories: list[Parts] = []
         self.option_offset = 1
         self._environment_cache: Mapping[str, Text] | None = None
@@ -158,6 +165,31 @@ class ShellState:
             variable = self.globals[name] = Variable()
         return variable
 
+    def make_local(self, name: str) -> Variable:
+        """The variable of the function that runs; a new one is exported when the one it hides is, and takes over the
+        value that the call had before it."""
+        scope = self.scopes[-1]
+        if name not in scope:
+            hidden = next((each[name] for each in (*reversed(self.scopes), self.globals) if name in each), None)
+            if hidden is None:
+                scope[name] = Variable()
+            else:
+                self.check_writable(name, hidden)
+                scope[name] = Variable(hidden.value if hidden.temporary else None, exported=hidden.exported)
+        return scope[name]
+
+    def check_writable(self, name: str, variable: Variable) -> None:
+        """Raise ReadOnly for a variable that may not be changed."""
+        if variable.readonly:
+            self.fault("readonly", f"{name}: readonly variable", Node(self.here, self.here))
+            raise ReadOnly
+
+    def fault(self, kind: str, text: str, node: Node) -> None:
+        """Put an error on record with which bash ends at once under `set -e`, also where that is ignored otherwise."""
+        self.note(kind, text, node)
+        if "e" in self.options:
+            raise Exit(1)
+
     def changed(self) -> None:
         """Forget what was derived from variables."""
         self._environment_cache = None
@@ -217,6 +249,15 @@ class ShellState:
         """Whether a path below the root is a folder, on disk or made on this path."""
         return located in self.run.made or self.run.files.is_dir(located)
 
+    def is_there(self, located: str) -> bool:
+        """Whether a path below the root is a file or folder, on disk or made on this path."""
+        run = self.run
+        return located in run.made or located in run.written or run.files.exists(located)
+
+    def may_be_made(self, name: str) -> bool:
+        """Whether a program that was given a name before may have made a file or folder of that name."""
+        return any(_names(event, name) for event in self.run.events)
+
     def lacks_folder(self, path: Parts) -> bool:
         """Whether a folder is surely missing; in an open world anybody may have made it."""
         if not self.run.closed:
@@ -224,8 +265,7 @@ class ShellState:
         located = self.locate(path)
         if located is None or self.is_folder(located):
             return False
-        name = located.rpartition("/")[2]
-        return not any(_names(event, name) for event in self.run.events)  # `git clone` and kin may have made it
+        return not self.may_be_made(located.rpartition("/")[2])  # `git clone` and kin may have made it
 
     # ---- implemented further up
 
@@ -248,5 +288,6 @@ def _names(event: Event, name: str) -> bool:
         isinstance(event, Command)
         and not event.builtin
         and not event.function
+        and event.name not in _MAKE_NOTHING
         and any(name in (word.known or "") for word in event.words)
     )

@@ -18,6 +18,8 @@ class Array:
     items: dict[int | str, Parts] = field(default_factory=dict)
     associative: bool = False
     top: int = -1
+    many: bool = False
+    """Whether an element stands for an unknown number of them, so that places behind it are not known."""
 
     def ordered_keys(self) -> list[int | str]:
         """Keys in bash's order (associative arrays: insertion order stands for an unknown one)."""
@@ -46,23 +48,29 @@ class Array:
 
     def copy(self) -> Array:
         """A copy that can be changed alone."""
-        return Array(dict(self.items), self.associative, self.top)
+        return Array(dict(self.items), self.associative, self.top, self.many)
 
 
 @dataclass(slots=True)
 class Variable:
-    """A shell variable; `value` is None when declared without a value."""
+    """A shell variable; `value` is None when declared without a value. `temporary` is one that a call of a function has
+    before it (`NAME=value function`), `kept` such a one that the function exported: it outlives the call."""
 
     value: Parts | Array | None = None
     exported: bool = False
     integer: bool = False
     case: str = ""
     reference: bool = False
+    readonly: bool = False
+    temporary: bool = False
+    kept: bool = False
 
     def copy(self) -> Variable:
         """A copy that can be changed alone."""
         value = self.value.copy() if isinstance(self.value, Array) else self.value
-        return Variable(value, self.exported, self.integer, self.case, self.reference)
+        return Variable(
+            value, self.exported, self.integer, self.case, self.reference, self.readonly, self.temporary, self.kept
+        )
 
 
 Scope: TypeAlias = dict[str, Variable]

@@ -1,0 +1,67 @@
+"""Lists that hold words of which there may be any number: `set -- $(command)`, `a=($LIST)`, `run $EXTRA`.
+
+In the list such a word is kept with its holes marked, so that `"$@"` and `"${a[@]}"` know it again. `MANY` stands for a
+number of words that nobody knows, wherever it is asked for. `WORDS` is one that the author of a call takes for one
+word: `run --model $MODEL`; only `"$@"` sees that it may be none or more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from verlint.languages.bash.pieces import Parts
+from verlint.record import replace
+from verlint.value import Hole, Text
+
+WORDS, MANY = "words", "many"
+_MARKS = (WORDS, MANY)
+
+
+def marked(text: Text, mark: str) -> Parts:
+    """A word as an element of a list."""
+    return mark_parts(text.parts, mark) if text.elastic else text.parts
+
+
+def mark_parts(parts: Parts, mark: str) -> Parts:
+    """The parts with their holes marked; the caller's own arguments need no mark."""
+    return tuple(
+        [
+            replace(part, key=(mark, part.key))
+            if isinstance(part, Hole) and _first(part) not in (WORDS, MANY, "arguments")
+            else part
+            for part in parts
+        ]
+    )
+
+
+def mark_of(parts: Parts) -> str:
+    """The mark of an element, "" for one word."""
+    for part in parts:
+        if isinstance(part, Hole) and (first := _first(part)) in _MARKS:
+            return str(first)
+    return ""
+
+
+def is_many(parts: Parts) -> bool:
+    """Whether an element is an unknown number of words."""
+    return any(isinstance(part, Hole) and _first(part) == MANY for part in parts)
+
+
+def any_many(items: Iterable[Parts]) -> bool:
+    """Whether any element is an unknown number of words."""
+    return any(map(is_many, items))
+
+
+def unmarked(parts: Parts) -> Parts:
+    """The parts as they were before they were put into a list."""
+    for part in parts:
+        if isinstance(part, Hole) and _first(part) in _MARKS:
+            return tuple([_plain(each) if isinstance(each, Hole) else each for each in parts])
+    return parts
+
+
+def _plain(hole: Hole) -> Hole:
+    return replace(hole, key=hole.key[1]) if isinstance(hole.key, tuple) and hole.key[0] in _MARKS else hole
+
+
+def _first(hole: Hole) -> object:
+    return hole.key[0] if isinstance(hole.key, tuple) and hole.key else None
