@@ -30,6 +30,9 @@ _oracle_become() {
         env | nohup | setsid | stdbuf | nice | ionice | timeout | sudo | time | srun | numactl | unbuffer)
             _oracle_unwrap "$@"
             return ;;
+        cp | mv | ln | rm | rmdir)
+            [[ -x /.oracle/moving/$_oracle_name ]] && /.oracle/moving/"$_oracle_name" "${@:2}" 2>/dev/null
+            return 0 ;;
     esac
     if [[ $1 != */* && -x /.oracle/tools/$1 ]]; then
         builtin exec /.oracle/tools/"$1" "${@:2}"

@@ -182,7 +182,7 @@ class Conditions(Expansion):
                 return op != "-f"
             if located in self.run.written:
                 return op != "-d"
-            if self.run.files.exists(located):
+            if self.is_there(located):
                 return self._existing(op, located)
         kind = {"-d": "is a folder", "-f": "is a file", "-x": "is executable"}.get(op, "exists")
         key = (op, identity(self.absolute(word)))

@@ -123,27 +123,32 @@ def _children(shell: Expansion, path: str, component: Pattern) -> list[str]:
     regex = compile_pattern(component)
     if "nocaseglob" in shell.shell_options:
         regex = re.compile(regex.pattern, re.S | re.I)
+    if any(_is_made(words, path, names, regex) for words in shell.run.makers):
+        raise _Unknown
     hidden = name.startswith(".") or "dotglob" in shell.shell_options
     return [base + each for each in names if (hidden or not each.startswith(".")) and regex.fullmatch(each)]
+
+
+def _is_made(words: list[str], path: str, names: list[str], regex: re.Pattern[str]) -> bool:
+    """Whether `wget` or the like, called with these words, may have put a matching file into a folder."""
+    here = path.rstrip("/").rpartition("/")[2]
+    for word in words:
+        folder, _, name = word.rstrip("/").rpartition("/")
+        if here and name == here:
+            return True
+        if folder.rpartition("/")[2] == here and name not in names and regex.fullmatch(name):
+            return True
+    return False
 
 
 def _names_in(shell: Expansion, path: str) -> list[str]:
     located = shell.locate(plain(path or "."))
     if located is None:
         raise _Unknown
-    run = shell.run
-    names = run.files.listing(located)
-    start = f"{located}/" if located else ""
-    own = {each[len(start) :].split("/")[0] for made in (run.written, run.made) for each in made if _below(each, start)}
-    if own:
-        return sorted(own.union(names))
+    names = shell.names_in(located)
     if not names and located and shell.may_be_made(located.rpartition("/")[2]):
         raise _Unknown
     return names
-
-
-def _below(path: str, start: str) -> bool:
-    return len(path) > len(start) and path.startswith(start)
 
 
 def _everything(shell: Expansion, path: str, *, folders: bool) -> list[str]:

@@ -88,8 +88,20 @@ class Redirections(Assigning):
             return None
         if located in self.run.written:
             return self.run.written[located]
+        if self.run.gone and not self.is_there(located):
+            return None
         source = self.run.files.source(located)
         return None if source is None else plain(source.text, Span(source, 0, len(source.text)))
+
+    def content(self, located: str) -> Parts:
+        """The text of a file below the root, which is there; a hole when it cannot be read."""
+        written = self.run.written.get(located)
+        if written is not None:
+            return written
+        source = self.run.files.source(located)
+        if source is None:
+            return (self.hole(f"<{located}>", "content of a file"),)
+        return plain(source.text, Span(source, 0, len(source.text)))
 
     def _remember_output(self, redirections: list[Redirection]) -> None:
         """Keep what a command printed into a file, for later readers of the file."""

@@ -114,6 +114,8 @@ class Run:
     notes: list[Note] = field(default_factory=list)
     written: dict[str, Parts] = field(default_factory=dict)
     made: set[str] = field(default_factory=set)
+    gone: set[str] = field(default_factory=set)
+    makers: list[list[str]] = field(default_factory=list)
     embedded: dict[str, Hole] = field(default_factory=dict)
     environment: dict[str, Hole] = field(default_factory=dict)
     programs: dict[int, Program] = field(default_factory=dict)

@@ -82,7 +82,16 @@ class Scripts(Redirections):
         if located is None:
             return None
         written = self.run.written.get(located)
-        return self._embedded(written) if written else self.run.files.source(located)
+        if written:
+            only = written[0]
+            if len(written) == 1 and isinstance(only, Literal) and only.span is not None:
+                span = only.span
+                if span.source.text == only.text and span == span.source.whole():
+                    return span.source  # a copy
+            return self._embedded(written)
+        if self.run.gone and not self.is_there(located):
+            return None
+        return self.run.files.source(located)
 
     def _enter(self, source: Source, simple: Simple) -> bool:
         """Begin a nested text; one that starts itself for ever is noted and not followed."""

@@ -7,8 +7,10 @@ from collections.abc import Mapping
 
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.command import Redirect as Redirection
-from verlint.languages.bash.filters import run_filter
+from verlint.languages.bash.filters import MAKERS, Result, run_filter
+from verlint.languages.bash.getopt import getopt
 from verlint.languages.bash.pieces import EMPTY
+from verlint.languages.bash.moving import MOVERS, move_files
 from verlint.languages.bash.printing import Argument
 from verlint.languages.bash.run import ReadOnly
 from verlint.languages.bash.scripts import Scripts
@@ -207,9 +209,7 @@ class SimpleCommands(Scripts):
     def _started(self, words: list[Text], node: Simple) -> None:
         """What follows from starting a program: its output, and the scripts it runs in turn."""
         name = program_name(words[0])
-        result = run_filter(
-            self, name, [word.parts for word in words[1:]], None if self.input is None else self.input.parts
-        )
+        result = self._result(name, words)
         self.status = None
         if result is not None:
             printed, self.status = result
@@ -233,6 +233,19 @@ class SimpleCommands(Scripts):
                     ),
                 )
             )
+
+    def _result(self, name: str, words: list[Text]) -> Result:
+        """Output and status of a program that is a function of its words and its input."""
+        if name == "getopt":
+            return getopt(words[1:])
+        if name in MOVERS:
+            move_files(self, name, [word.parts for word in words[1:]])
+            return None
+        if name in MAKERS:
+            self.run.makers.append([word.shown for word in words[1:]])
+        return run_filter(
+            self, name, [word.parts for word in words[1:]], None if self.input is None else self.input.parts
+        )
 
     def _wrapped(self, argv: list[Text], assignments: Mapping[str, Text], node: Simple) -> None:
         saved: dict[str, Variable | None] = {}

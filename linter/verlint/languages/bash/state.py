@@ -19,7 +19,23 @@ from verlint.source import Source, Span
 from verlint.value import Hole, Literal, Text
 
 _MAKE_NOTHING = frozenset(
-    ["ls", "cat", "dirname", "basename", "realpath", "readlink", "mkdir", "touch", "rm", "rmdir", "seq", "wc"]
+    [
+        "ls",
+        "cat",
+        "cp",
+        "mv",
+        "ln",
+        "dirname",
+        "basename",
+        "realpath",
+        "readlink",
+        "mkdir",
+        "touch",
+        "rm",
+        "rmdir",
+        "seq",
+        "wc",
+    ]
 )
 """Programs that make no file, or whose files are known."""
 
@@ -247,12 +263,36 @@ class ShellState:
 
     def is_folder(self, located: str) -> bool:
         """Whether a path below the root is a folder, on disk or made on this path."""
-        return located in self.run.made or self.run.files.is_dir(located)
+        run = self.run
+        return located in run.made or (run.files.is_dir(located) and not (run.gone and self._is_gone(located)))
+
+    def _is_gone(self, located: str) -> bool:
+        """Whether what was on disk was removed on this path, itself or a folder above it."""
+        parts = located.split("/")
+        return any("/".join(parts[:count]) in self.run.gone for count in range(1, len(parts) + 1))
+
+    def names_in(self, located: str) -> list[str]:
+        """The names in a folder below the root, sorted: on disk or made on this path."""
+        run = self.run
+        start = f"{located}/" if located else ""
+        names = run.files.listing(located)
+        if run.gone:
+            names = [each for each in names if not self._is_gone(start + each)]
+        size = len(start)
+        own = {
+            each[size:].split("/")[0]
+            for made in (run.written, run.made)
+            for each in made
+            if len(each) > size and each.startswith(start)
+        }
+        return sorted(own.union(names)) if own else names
 
     def is_there(self, located: str) -> bool:
         """Whether a path below the root is a file or folder, on disk or made on this path."""
         run = self.run
-        return located in run.made or located in run.written or run.files.exists(located)
+        if located in run.made or located in run.written:
+            return True
+        return run.files.exists(located) and not (run.gone and self._is_gone(located))
 
     def may_be_made(self, name: str) -> bool:
         """Whether a program that was given a name before may have made a file or folder of that name."""
