@@ -74,6 +74,8 @@ class BracedReader(WordReader):
                 self.pos += 2
             elif char == "$":
                 self.dollar([], True)
+            elif char in "<>" and self.angle([], quoted=True):
+                pass
             elif char in '"`' or (char == "'" and not (in_quotes and self.document)):
                 self.part([])
             else:
@@ -141,6 +143,8 @@ class BracedReader(WordReader):
                 depth = max(depth + {"(": 1, "[": 1, ")": -1, "]": -1}.get(char, 0), 0)
             if char == "$":
                 self.dollar(parts, literal_quotes)
+            elif char in "<>" and self.angle(parts, quoted=literal_quotes):
+                pass
             elif char == "`":
                 parts.append(self._back_quoted(literal_quotes))
             elif char == '"':

@@ -10,6 +10,7 @@ from verlint.languages.bash.syntax import (
     ArithCommand,
     Case,
     Condition,
+    Coprocess,
     For,
     ForArith,
     FunctionDef,
@@ -70,6 +71,8 @@ class CompoundCommands(Loops):
             self.status = 0 if self.condition(node.test) else 1
         elif isinstance(node, ArithCommand):
             self._arith_command(node)
+        elif isinstance(node, Coprocess):
+            self.coprocess(node)
 
     def _subshell_command(self, node: Subshell) -> None:
         capture = self.output is not None
@@ -119,6 +122,10 @@ class CompoundCommands(Loops):
             text = literal_text(pattern).replace(MARK, "…")
             found = self.decide(("case", identity(word), text), f"{shown(word)} is {text}", node, first=False)
         return found
+
+    def coprocess(self, node: Coprocess) -> None:
+        """Run a command beside the shell; implemented by the shell."""
+        raise NotImplementedError
 
     def _arith_command(self, node: ArithCommand) -> None:
         text = self.string(node.expr)

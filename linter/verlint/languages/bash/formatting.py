@@ -71,8 +71,11 @@ def _directive(shell: Conditions, spec: str, kind: str, rest: list[Parts], simpl
     if kind in "eEfFgG":
         real, fits = _real(text)
         return plain(("%" + spec + kind) % real), fits
-    made = {"b": unescape, "q": _quoted, "Q": _quoted, "c": lambda each: each[:1]}.get(kind, str)(text)
-    return plain(("%" + spec + "s") % made), True
+    if kind == "c":
+        text = text[:1]
+    elif kind != "s":
+        text = unescape(text) if kind == "b" else _quoted(text)
+    return plain(("%" + spec + "s") % text), True
 
 
 def _integer(text: str) -> tuple[int, bool]:

@@ -117,7 +117,7 @@ class Scripts(Redirections):
         saved, self.source = self.source, source
         try:
             self.sequence_of(program)
-            if program.problem is not None:
+            if program.problem is not None and program.problem.ends:
                 self.status = 2
         finally:
             self.source = saved

@@ -183,7 +183,11 @@ class Segments(Variables):
             if content is None:
                 return (self.hole(self.span(part).text, "content of a file", part),)
             return strip_right(content, "\n")
-        return strip_right(self.substituted(part.body), "\n")
+        printed = self.substituted(part.body)
+        if part.broken:
+            self.note("broken-substitution", self.span(part).text, part)
+            self.status = 2
+        return strip_right(printed, "\n")
 
     def substituted(self, body: Sequence) -> Parts:
         """What commands print whose output is used in a word or as a file."""

@@ -6,12 +6,13 @@ from verlint.languages.bash.compound import CompoundCommands
 from verlint.languages.bash.loops import one_line
 from verlint.languages.bash.pieces import EMPTY, Parts, join
 from verlint.languages.bash.run import DiscardLine, Exit, LoopControl
-from verlint.languages.bash.storage import Stream
+from verlint.languages.bash.storage import Array, Stream
 from verlint.languages.bash.syntax import (
     AndOr,
     ArithCommand,
     Case,
     Condition,
+    Coprocess,
     For,
     ForArith,
     Group,
@@ -50,7 +51,7 @@ class Shell(CompoundCommands):
                     self.status = 1
                 except LoopControl:
                     pass
-            if program.problem is not None:
+            if program.problem is not None and program.problem.ends:
                 self.status = 2
         except Exit as ended:
             self.status = ended.status
@@ -82,6 +83,17 @@ class Shell(CompoundCommands):
         self.jobs[number.key] = self.status
         self.status = 0
         self.last_background = (number,)
+
+    def coprocess(self, node: Coprocess) -> None:
+        """Run a command beside the shell, joined to it by two descriptors that nobody knows."""
+        if not node.name.isidentifier():
+            self.status = 1
+            return
+        self._background(_single(node.body).items[0][0])
+        self.changed()
+        holes = [self.hole(f"{node.name}[{at}]", "descriptor of a coprocess", node) for at in (0, 1)]
+        self.ensure(node.name).value = Array({at: (hole,) for at, hole in enumerate(holes)})
+        self.set_plain(f"{node.name}_PID", self.last_background)
 
     def and_or(self, item: AndOr) -> None:
         """Run pipelines joined by `&&` and `||`; a program whose status nobody knows is taken to succeed."""

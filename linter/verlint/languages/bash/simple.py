@@ -9,8 +9,8 @@ from verlint.languages.bash.command import Command
 from verlint.languages.bash.command import Redirect as Redirection
 from verlint.languages.bash.filters import MAKERS, Result, run_filter
 from verlint.languages.bash.getopt import getopt
-from verlint.languages.bash.pieces import EMPTY
 from verlint.languages.bash.moving import MOVERS, move_files
+from verlint.languages.bash.pieces import EMPTY
 from verlint.languages.bash.printing import Argument
 from verlint.languages.bash.run import ReadOnly
 from verlint.languages.bash.scripts import Scripts
