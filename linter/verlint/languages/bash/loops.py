@@ -7,7 +7,7 @@ import re
 from verlint.languages.bash.command import Guard
 from verlint.languages.bash.elastic import is_many, unmarked
 from verlint.languages.bash.options import option_case, option_loop
-from verlint.languages.bash.pieces import flat, identity, is_empty
+from verlint.languages.bash.pieces import flat, identity
 from verlint.languages.bash.run import MAX_LOOP, DiscardLine, Exit, LoopControl, OverBudget, ReadOnly
 from verlint.languages.bash.simple import SimpleCommands
 from verlint.languages.bash.storage import Array, Variable
@@ -113,7 +113,7 @@ class Loops(SimpleCommands):
         """One of the three expressions of `for ((…))`; `empty` is the value of none, None means that bash rejects it,
         which ends the loop."""
         text = self.string(word)
-        if is_empty(text):
+        if not flat(text).strip():
             return empty
         try:
             return self.arithmetic(text, node)

@@ -41,6 +41,8 @@ _RESERVED = pattern(
     r"(?=(?:\\\n)*(?:[ \t\n;&|<>()]|\Z))"
 )
 
+_SPLIT = pattern(r"(?<![^\s;&|<>()])([a-z]+)((?:\\\n)+)([a-z]+)(?![^\s;&|<>()])")
+
 _READERS = {
     "if": "_if", "while": "_while", "until": "_while", "for": "_for", "select": "_for", "case": "_case",
     "{": "_group", "[[": "_condition", "function": "_function", "coproc": "_coproc",
@@ -444,4 +446,18 @@ def parse(text: str, *, file: bool = True) -> Program:
 
     Never raises on bad input: the fault is in `Program.problem`, and the commands before it are kept.
     """
-    return Parser(text, final_backslash=file).program()
+    return Parser(_with_whole_keywords(text), final_backslash=file).program()
+
+
+def _with_whole_keywords(text: str) -> str:
+    """The text with a continued line inside a reserved word (`do⏎ne`) moved behind that word; nothing else moves."""
+    at = text.find("\\\n")
+    while at >= 0:
+        if text[max(at - 1, 0)].islower() and text[at + 2 : at + 3].islower():
+            return _SPLIT.sub(lambda each: _rejoined(each.group(1), each.group(2), each.group(3)), text)
+        at = text.find("\\\n", at + 2)
+    return text
+
+
+def _rejoined(before: str, between: str, behind: str) -> str:
+    return before + behind + between if _RESERVED.fullmatch(before + behind) else before + between + behind
