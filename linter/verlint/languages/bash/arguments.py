@@ -6,7 +6,7 @@ import re
 
 from verlint.languages.bash.declarations import Declarations
 from verlint.languages.bash.elastic import MANY, any_many, is_many, marked
-from verlint.languages.bash.pieces import EMPTY, Parts, cut, flat, known, plain
+from verlint.languages.bash.pieces import Parts, cut, flat, known, plain
 from verlint.languages.bash.printing import Argument, integer
 from verlint.languages.bash.syntax import Simple
 from verlint.languages.bash.wrappers import OPTION_LETTERS
@@ -33,8 +33,11 @@ class Arguments(Declarations):
         self.status = 0
         while rest:
             text = flat(rest[0])
-            if text == "--":
-                self._set_arguments(rest[1:])
+            if text in ("--", "-"):
+                if text == "-":
+                    self.options -= {"x", "v"}
+                if text == "--" or len(rest) > 1:
+                    self._set_arguments(rest[1:])
                 return
             if text in ("-o", "+o"):
                 self._option(flat(rest[1]) if len(rest) > 1 else "", text[0] == "-")
@@ -92,16 +95,21 @@ class Arguments(Declarations):
         letter = text[offset]
         at = spec.find(letter)
         self.status = 0
+        silent = spec.startswith(":")
         if at < 0 or letter == ":":
-            self.assign_value(name, None, plain("?"))
-            self.assign_value("OPTARG", None, plain(letter))
+            self._wrong_option(name, "?", letter, silent)
             offset += 1
         elif spec[at + 1 : at + 2] == ":":
             if text[offset + 1 :]:
                 self.assign_value("OPTARG", None, cut(word, offset + 1, len(text)))
             else:
                 place += 1
-                self.assign_value("OPTARG", None, arguments[place - 1] if place <= len(arguments) else EMPTY)
+                if place > len(arguments):
+                    self._wrong_option(name, ":" if silent else "?", letter, silent)
+                    self.option_offset = 1
+                    self.assign_value("OPTIND", None, plain(str(place)))
+                    return
+                self.assign_value("OPTARG", None, arguments[place - 1])
             self.assign_value(name, None, plain(letter))
             offset = len(text)
         else:
@@ -112,3 +120,11 @@ class Arguments(Declarations):
             offset, place = 1, place + 1
         self.option_offset = offset
         self.assign_value("OPTIND", None, plain(str(place)))
+
+    def _wrong_option(self, name: str, found: str, letter: str, silent: bool) -> None:
+        """`getopts` met an option it does not know, or one without its argument."""
+        self.assign_value(name, None, plain(found))
+        if silent:
+            self.assign_value("OPTARG", None, plain(letter))
+        else:
+            self.unset("OPTARG")

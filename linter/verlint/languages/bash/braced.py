@@ -137,7 +137,7 @@ class BracedReader(WordReader):
         depth = 0
         while self.pos < self.stop:
             char, here = self.char(), self.pos
-            if char in stop and (depth == 0 or char == "}") and not (first_slash and here == start):
+            if char in stop and (depth == 0 or char == "}") and not (first_slash and here == start and char == "/"):
                 break
             if nested:
                 depth = max(depth + {"(": 1, "[": 1, ")": -1, "]": -1}.get(char, 0), 0)

@@ -39,18 +39,22 @@ class CompoundCommands(Loops):
             self.functions[node.name] = (node.body, self.source, self.sources[-1])
             self.status = 0
             return
-        output, stdin, guards = self.output, self.input, self.guards
+        output, stdin, guards, errors = self.output, self.input, self.guards, self.errors
+        descriptors, files_of = self.descriptors, self.files_of
         redirections = self._redirect(node.redirects) if node.redirects else []
         if redirections is None:
             self.status = 1
-            self.output, self.input = output, stdin
+            self.output, self.input, self.errors = output, stdin, errors
             return
         try:
             self._compound(node)
             if redirections and self.output is not output and self.output:
                 self._remember_output(redirections)
         finally:
-            self.output, self.input, self.guards = output, stdin, guards
+            self.guards = guards
+            if redirections:
+                self.errors = errors
+                self.output, self.input, self.descriptors, self.files_of = output, stdin, descriptors, files_of
 
     def _compound(self, node: CommandNode) -> None:
         if isinstance(node, If):
@@ -117,7 +121,7 @@ class CompoundCommands(Loops):
 
     def _pattern_matches(self, word: Parts, node: Word) -> bool:
         pattern = self.pattern(node)
-        found = matches(flat(word), pattern)
+        found = matches(flat(word), pattern, any_case="nocasematch" in self.shell_options)
         if found is None:
             text = literal_text(pattern).replace(MARK, "…")
             found = self.decide(("case", identity(word), text), f"{shown(word)} is {text}", node, first=False)

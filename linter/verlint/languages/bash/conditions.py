@@ -25,6 +25,7 @@ from verlint.languages.bash.regexes import BadExpression, translate_regex
 from verlint.languages.bash.run import DiscardLine
 from verlint.languages.bash.storage import Array
 from verlint.languages.bash.syntax import BinaryTest, LogicTest, Node, NotTest, Test, UnaryTest
+from verlint.languages.bash.wrappers import OPTION_LETTERS
 from verlint.lazy import pattern
 from verlint.value import Hole
 
@@ -139,8 +140,11 @@ class Conditions(Expansion):
             return self._is_set(word, node)
         if op == "-t":
             return False if self.run.closed else self.decide(("tty",), "the output is a terminal", node)
-        if op in ("-o", "-R"):
-            return False
+        if op == "-o":
+            option = flat(word)
+            return OPTION_LETTERS.get(option, option) in self.options
+        if op == "-R":
+            return self.reference_of(flat(word)) is not None
         if op in _FILE:
             return self._file_test(op, word, node)
         raise TestError
@@ -181,7 +185,7 @@ class Conditions(Expansion):
             if located in self.run.made:
                 return op != "-f"
             if located in self.run.written:
-                return op != "-d"
+                return bool(self.run.written[located]) if op == "-s" else op not in ("-d", "-x", "-L", "-h")
             if self.is_there(located):
                 return self._existing(op, located)
         kind = {"-d": "is a folder", "-f": "is a file", "-x": "is executable"}.get(op, "exists")
@@ -275,7 +279,7 @@ class Conditions(Expansion):
         right = self.string(test.right)
         if has_hole(left) and same(left, right) is True:
             return True
-        found = matches(flat(left), pattern)
+        found = matches(flat(left), pattern, any_case="nocasematch" in self.shell_options)
         if found is None:
             key = ("match", identity(left), identity(right))
             found = self.decide(key, f"{shown(left)} is {literal_text(pattern).replace(MARK, '…')}", test, first=False)
@@ -294,7 +298,7 @@ class Conditions(Expansion):
         if len(flat(left)) > MAX_REPEATED and _NESTED.search(text):
             return self.decide(("regex", identity(left), text), f"{shown(left)} =~ {text}", test)
         try:
-            match = re.search(text, flat(left), re.S)
+            match = re.search(text, flat(left), re.S | re.I if "nocasematch" in self.shell_options else re.S)
         except re.error:
             return self.decide(("regex", identity(left), text), f"{shown(left)} =~ {text}", test)
         groups = [match.group(), *match.groups()] if match else []

@@ -114,10 +114,20 @@ class Control(Arguments):
             self.status = None if hole is None else self.jobs.get(hole.key)
 
     def _trap(self, words: list[Argument], simple: Simple) -> None:
-        texts = [flat(each) for each in self.plain_words(words)]
-        if len(texts) > 2 and any(each in ("EXIT", "0") for each in texts[2:]):
-            self.traps["EXIT"] = EMPTY if texts[1] == "-" else self.plain_words(words)[1]
+        rest = self.plain_words(words)[1:]
+        if rest and flat(rest[0]) == "--":
+            rest = rest[1:]
+        texts = [flat(each) for each in rest]
         self.status = 0
+        if not rest or texts[0] in ("-p", "-l"):
+            return
+        action = EMPTY if len(rest) == 1 or texts[0] == "-" else rest[0]
+        for name in texts[1:] or texts:
+            name = {"0": "EXIT"}.get(name, name.upper().removeprefix("SIG"))
+            if action:
+                self.traps[name] = action
+            else:
+                self.traps.pop(name, None)
 
     # ---- testing
 

@@ -71,6 +71,9 @@ class Declarations(Reading):
 
     def _local(self, words: list[Argument], simple: Simple) -> None:
         flags, rest = self._flags(words)
+        if not self.scopes:
+            self.status = 1
+            return
         self._declare_all(rest, simple, flags, exported="x" in flags, local=True)
         self._without(words, rest)
 

@@ -199,12 +199,17 @@ def _cat(shell: Builtins, arguments: list[Parts], stdin: Parts | None) -> Result
     if not arguments or [known(each) for each in arguments] == ["-"]:
         return (stdin, 0) if stdin is not None else None
     out: list[Parts] = []
+    status = 0
     for path in arguments:
         content = shell.read_file(path)
         if content is None:
-            return None
+            located = shell.locate(path) if shell.run.closed else None
+            if not located or shell.is_there(located) or shell.may_be_made(located.rpartition("/")[2]):
+                return None
+            status = 1
+            continue
         out.append(content)
-    return join(out, ""), 0
+    return join(out, ""), status
 
 
 def _tee(shell: Builtins, arguments: list[Parts], stdin: Parts | None) -> Result:

@@ -140,6 +140,10 @@ class Parameters(Segments):
         self._apply(param, name, index, value, in_quotes, out)
 
     def _indirect(self, param: Param, index: str | None, in_quotes: bool, out: list[Segment]) -> None:
+        referred = self.reference_of(param.name) if not param.op else None
+        if referred is not None:
+            self._put(plain(referred), in_quotes, out)
+            return
         target = self.value_of(param.name, index, param)
         name = None if target is None else known(target)
         if not name:

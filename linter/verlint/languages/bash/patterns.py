@@ -52,8 +52,10 @@ def literal_text(pattern: Pattern) -> str:
     return "".join(text for text, _ in pattern)
 
 
-def matches(text: str, pattern: Pattern) -> bool | None:
+def matches(text: str, pattern: Pattern, *, any_case: bool = False) -> bool | None:
     """Whether a flat string matches a pattern wholly; None when a hole in either leaves it open."""
+    if any_case:
+        text, pattern = text.lower(), tuple((run.lower(), quoted) for run, quoted in pattern)
     whole = literal_text(pattern)
     if len(text) > MAX_REPEATED and repeats(pattern):
         return None

@@ -116,6 +116,7 @@ class Run:
     made: set[str] = field(default_factory=set)
     gone: set[str] = field(default_factory=set)
     makers: list[list[str]] = field(default_factory=list)
+    streams: dict[Hashable, Parts] = field(default_factory=dict)
     embedded: dict[str, Hole] = field(default_factory=dict)
     environment: dict[str, Hole] = field(default_factory=dict)
     programs: dict[int, Program] = field(default_factory=dict)

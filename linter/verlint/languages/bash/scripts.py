@@ -7,7 +7,7 @@ import re
 from verlint.languages.bash.command import Call
 from verlint.languages.bash.embedding import with_holes
 from verlint.languages.bash.parser import parse
-from verlint.languages.bash.pieces import Parts, has_hole, plain, shown, with_hop
+from verlint.languages.bash.pieces import Parts, has_hole, only_hole, plain, shown, with_hop
 from verlint.languages.bash.redirections import Redirections
 from verlint.languages.bash.run import MAX_FUNCTIONS, DiscardLine, OverBudget, Return
 from verlint.languages.bash.storage import Variable
@@ -78,6 +78,9 @@ class Scripts(Redirections):
 
     def _script(self, path: Parts) -> Source | None:
         """The text of a script that is on disk or was written before."""
+        pipe = only_hole(path)
+        if pipe is not None and pipe.key in self.run.streams:
+            return self._embedded(self.run.streams[pipe.key])
         located = self.locate(path)
         if located is None:
             return None
@@ -213,9 +216,11 @@ class Scripts(Redirections):
         child.exported_functions = set(child.functions)
         if "SHELLOPTS" in child.globals:
             child.options = set(self.options)
-        child.output, child.input = self.output, self.input
+        child.output, child.input, child.errors = self.output, self.input, self.errors
+        child.descriptors, child.files_of = dict(self.descriptors), dict(self.files_of)
         child.guards, child.background = self.guards, self.background
         child.substituting = self.substituting
+        child.mode = "c" if text else ""
         child.stack = (*self.stack, Call(self.span(node), shown(name)))
         for option in options or []:
             if option.startswith("-o "):

@@ -87,16 +87,21 @@ class Segments(Variables):
             elif isinstance(part, Arith):
                 self._put(self._number(part), in_quotes, out)
             elif isinstance(part, ProcessSub):
-                if part.direction == "<":
-                    self.substituted(part.body)
-                else:
-                    self.subshell(part.body, capture=False)
-                out.append((self.hole(self.span(part).text, "process substitution", part), True, False))
+                out.append((self._process_substitution(part), True, False))
             elif isinstance(part, ExtGlob):
                 out.append((Literal(f"{part.op}({part.text})", self.span(part)), in_quotes, False))
             elif isinstance(part, BadParam):
                 self.fault("bad-substitution", part.text, part)
                 raise DiscardLine
+
+    def _process_substitution(self, part: ProcessSub) -> Hole:
+        """The name of a pipe; what can be read from it is remembered."""
+        hole = self.hole(self.span(part).text, "process substitution", part)
+        if part.direction == "<":
+            self.run.streams[hole.key] = self.substituted(part.body)
+        else:
+            self.subshell(part.body, capture=False)
+        return hole
 
     def _lit(self, lit: Lit, in_quotes: bool, out: list[Segment], *, first: bool, assignment: bool) -> None:
         text = lit.text
@@ -183,7 +188,13 @@ class Segments(Variables):
             if content is None:
                 return (self.hole(self.span(part).text, "content of a file", part),)
             return strip_right(content, "\n")
-        printed = self.substituted(part.body)
+        options = self.options
+        if "e" in options and "inherit_errexit" not in self.shell_options:
+            self.options = options - {"e"}  # it is not inherited
+        try:
+            printed = self.substituted(part.body)
+        finally:
+            self.options = options
         if part.broken:
             self.note("broken-substitution", self.span(part).text, part)
             self.status = 2

@@ -28,7 +28,7 @@ from verlint.languages.bash.syntax import Command as CommandNode
 
 _OF_PROCESS = (
     "globals", "scopes", "positional", "open_arguments", "cwd", "functions", "options", "shell_options", "output",
-    "input", "traps", "loops", "guards", "substituting",
+    "errors", "input", "descriptors", "files_of", "traps", "loops", "guards", "substituting",
 )  # fmt: skip
 """What a subshell changes without effect on its parent."""
 
@@ -55,14 +55,26 @@ class Shell(CompoundCommands):
                 self.status = 2
         except Exit as ended:
             self.status = ended.status
-        trap = self.traps.pop("EXIT", EMPTY)
-        if trap:
-            status = self.status
-            try:  # noqa: SIM105 (contextlib takes a millisecond to import)
-                self.run_text(trap)
-            except (Exit, DiscardLine, LoopControl):
-                pass
-            self.status = status
+        self._run_trap("EXIT")
+
+    def _run_trap(self, name: str) -> None:
+        """Run what is to be done at an event; the status stays that of before, unless it ends the shell."""
+        trap = self.traps.pop(name, EMPTY)
+        if not trap:
+            return
+        status = self.status
+        try:
+            self.run_text(trap)
+        except Exit as ended:
+            self.status = ended.status
+            if name != "EXIT":
+                raise
+            return
+        except (DiscardLine, LoopControl):
+            pass
+        self.status = status
+        if name != "EXIT":
+            self.traps[name] = trap
 
     # ---- lists
 
@@ -121,8 +133,11 @@ class Shell(CompoundCommands):
                 self.unchecked -= number != last
             self.guards = (*self.guards, *self.run.consulted[before:])
             failed = number == last and self.status not in (0, None) and _ends_on_failure(pipeline)
-            if failed and "e" in self.options and not self.unchecked:
-                raise Exit(self.status)
+            if failed and not self.unchecked:
+                if "ERR" in self.traps and ("E" in self.options or not self.function_names):
+                    self._run_trap("ERR")
+                if "e" in self.options:
+                    raise Exit(self.status)
 
     def _ask_status(self, pipeline: Pipeline) -> None:
         """`program && a || b` chooses between two things, so both are looked at."""
@@ -174,12 +189,23 @@ class Shell(CompoundCommands):
         self.scopes = [{name: variable.copy() for name, variable in scope.items()} for scope in self.scopes]
         self.positional, self.functions = list(self.positional), dict(self.functions)
         self.options, self.shell_options = set(self.options), set(self.shell_options)
-        self.traps, self.loops = {}, 0
+        self.traps = {"ERR": self.traps["ERR"]} if "E" in self.options and "ERR" in self.traps else {}
+        self.loops = 0
         if capture:
             self.output = []
         if stdin is not None:
             self.input = stdin
         self.changed()
+        try:
+            self._body_of_subshell(body)
+        finally:
+            printed = join(self.output or [], "") if capture else EMPTY
+            for name, value in saved.items():
+                setattr(self, name, value)
+            self.changed()
+        return printed
+
+    def _body_of_subshell(self, body: Sequence) -> None:
         try:
             self.sequence(body)
         except Exit as ended:
@@ -188,12 +214,8 @@ class Shell(CompoundCommands):
             pass
         except DiscardLine:
             self.status = 1
-        finally:
-            printed = join(self.output or [], "") if capture else EMPTY
-            for name, value in saved.items():
-                setattr(self, name, value)
-            self.changed()
-        return printed
+        if self.traps:
+            self._run_trap("EXIT")
 
 
 def _ends_on_failure(pipeline: Pipeline) -> bool:

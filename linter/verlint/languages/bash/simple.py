@@ -39,7 +39,8 @@ class SimpleCommands(Scripts):
         for word in node.words:
             words.extend(self.declared(word) if isinstance(word, Assign) else self.fields(word))
         self.here = node.start
-        output, stdin = self.output, self.input
+        output, stdin, errors = self.output, self.input, self.errors
+        descriptors, files_of = self.descriptors, self.files_of
         redirections = self._redirect(node.redirects) if node.redirects else []
         try:
             if redirections is None:
@@ -52,7 +53,9 @@ class SimpleCommands(Scripts):
             if redirections and self.output is not output and self.output:
                 self._remember_output(redirections)
         finally:
-            self.output, self.input = output, stdin
+            self.output, self.errors = output, errors
+            if len(words) != 1 or not redirections or self.texts(words)[0].known != "exec":
+                self.input, self.descriptors, self.files_of = stdin, descriptors, files_of
 
     def _assign_without_command(self, node: Simple) -> None:
         """A redirection failed: assignments are carried out all the same, those before a command for nothing."""

@@ -40,6 +40,10 @@ _MAKE_NOTHING = frozenset(
 """Programs that make no file, or whose files are known."""
 
 
+_GIVEN = frozenset(["IFS", "OPTIND", "PWD"])
+"""Variables that have a value although nobody gave them one, until they are unset."""
+
+
 class ShellState:
     """The state of one shell process (or subshell)."""
 
@@ -57,7 +61,11 @@ class ShellState:
         self.shell_options: set[str] = set()
         self.status: int | None = 0
         self.output: list[Parts] | None = None
+        self.mode = ""
+        self.errors: list[Parts] | None = None
         self.input: Stream | None = None
+        self.descriptors: dict[str, Stream] = {}
+        self.files_of: dict[str, str] = {}
         self.unchecked = 0
         self.loops = 0
         self.guards: tuple[Guard, ...] = ()
@@ -162,6 +170,15 @@ class ShellState:
         variable = self.globals.get(name)
         return None if variable is None else self._follow(variable)
 
+    def reference_of(self, name: str) -> str | None:
+        """The name that a `declare -n` variable refers to, None for other variables."""
+        for scope in (*reversed(self.scopes), self.globals):
+            if name in scope:
+                variable = scope[name]
+                value = variable.value
+                return known(value) if variable.reference and isinstance(value, tuple) else None
+        return None
+
     def _follow(self, variable: Variable) -> Variable:
         if variable.reference and not isinstance(variable.value, Array) and variable.value:
             target = known(variable.value)
@@ -221,7 +238,7 @@ class ShellState:
                     del scope[name]
                 return
         self.globals.pop(name, None)
-        if not self.run.closed:
+        if not self.run.closed or name in _GIVEN:
             self.globals[name] = Variable()
 
     def set_plain(self, name: str, value: Parts) -> None:

@@ -97,6 +97,17 @@ class Stream:
         self.parts = EMPTY
         return tuple(out), False
 
+    def characters(self, count: int, delimiter: str) -> tuple[Parts, bool]:
+        """So many characters, or less up to a delimiter, and whether they were there."""
+        whole = Text(self.parts)
+        text = "".join(part.text if isinstance(part, Literal) else "?" for part in self.parts)
+        end = text.find(delimiter, 0, count) if delimiter else -1
+        if end >= 0:
+            self.parts = whole.slice(end + 1, len(text)).parts
+            return whole.slice(0, end).parts, True
+        self.parts = whole.slice(count, len(text)).parts
+        return whole.slice(0, count).parts, len(text) >= count
+
     def rest(self) -> Parts:
         """All that is left."""
         out, self.parts = self.parts, EMPTY

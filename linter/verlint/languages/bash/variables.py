@@ -102,13 +102,14 @@ class Variables(ShellState):
         if name == "!":
             return self.last_background
         if name == "-":
-            return plain("hB")
+            letters = "".join(each for each in "abefhkmnptuvxBCEHPT" if each in self.options or each in "hB")
+            return plain(letters + self.mode)
         if name in self.run.embedded:
             return (self.run.embedded[name],)
         return (self.hole("$" + name, "process number", node),)
 
     def _unassigned(self, name: str, index: str | None, never: bool, node: Node) -> Parts | None:
-        if name == "PWD":
+        if name == "PWD" and never:
             return self.cwd
         shells = self._shells_array(name)
         if shells is not None:
@@ -120,13 +121,20 @@ class Variables(ShellState):
             return plain(str(self.source.position(self.here).line))
         if name == "IFS":
             return plain(" \t\n") if never else None
-        if name == "OPTIND":
+        if name == "OPTIND" and never:
             return plain("1")
         if name in _DYNAMIC:
             return (self.hole(name, f"{name} of the machine", node),)
         if never and index is None and self._from_outside(name):
             return (self.environment_hole(name, node),)
         return None
+
+    def is_plain(self, name: str) -> bool:
+        """Whether a name means a string without attributes."""
+        variable = self.lookup(name)
+        if variable is None or isinstance(variable.value, Array):
+            return False
+        return not (variable.exported or variable.integer or variable.case or variable.readonly or variable.reference)
 
     def _shells_array(self, name: str) -> list[Parts] | None:
         """The elements of an array that bash keeps itself, None for other names."""
@@ -267,6 +275,10 @@ class _Numbers:
 
     def __init__(self, shell: Variables) -> None:
         self.shell = shell
+
+    def has_names(self, name: str) -> bool:
+        variable = self.shell.lookup(name)
+        return variable is not None and isinstance(variable.value, Array) and variable.value.associative
 
     def number_text(self, name: str, index: str | None) -> str:
         node = Node(self.shell.here, self.shell.here)
