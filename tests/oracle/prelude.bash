@@ -26,7 +26,8 @@ _oracle_note() {
 _oracle_become() {
     local _oracle_name=${1##*/}
     case $_oracle_name in
-        bash | sh | dash) builtin exec -a "$1" /.oracle/bash "${@:2}" ;;
+        bash) builtin exec -a bash /.oracle/bash "${@:2}" ;;
+        sh | dash) builtin exec /.oracle/bash "${@:2}" ;;
         env | nohup | setsid | stdbuf | nice | ionice | timeout | sudo | time | srun | numactl | unbuffer)
             _oracle_unwrap "$@"
             return ;;

@@ -31,7 +31,8 @@ class Declarations(Reading):
         flags, rest = self._flags(words)
         self.status = 0
         if "f" in flags:
-            self.exported_functions.update(flat(name) for name in self.plain_words(rest))
+            change = self.exported_functions.difference_update if "n" in flags else self.exported_functions.update
+            change(flat(name) for name in self.plain_words(rest))
             return
         if "p" in flags:
             return
@@ -59,6 +60,8 @@ class Declarations(Reading):
             names = [flat(each) for each in self.plain_words(rest)]
             found = bool(names) and (names[0] in self.functions or self.lookup(names[0]) is not None)
             self.status = 0 if found else 1
+            if "f" in flags and "x" in flags:
+                self.exported_functions.update(name for name in names if name in self.functions)
             return
         scopes = self.scopes
         if "g" in flags:  # the global variable is meant, whatever hides it

@@ -7,13 +7,13 @@ import re
 from verlint.languages.bash.command import Guard
 from verlint.languages.bash.elastic import is_many, unmarked
 from verlint.languages.bash.options import option_case, option_loop
-from verlint.languages.bash.pieces import flat, identity
+from verlint.languages.bash.pieces import EMPTY, Parts, flat, identity, known
 from verlint.languages.bash.run import MAX_LOOP, DiscardLine, Exit, LoopControl, OverBudget, ReadOnly
 from verlint.languages.bash.simple import SimpleCommands
-from verlint.languages.bash.storage import Array, Variable
+from verlint.languages.bash.storage import Array, Stream, Variable
 from verlint.languages.bash.syntax import Case, For, ForArith, Sequence, While, Word
 from verlint.lazy import pattern
-from verlint.value import Hole, Text
+from verlint.value import Hole, Literal, Text
 
 _STAND_IN = pattern("[\U00100000-\U0010ffff]")
 
@@ -56,6 +56,9 @@ class Loops(SimpleCommands):
         elif not node.name.isidentifier():
             self.status = 1
             return
+        if node.select:
+            self._select(node, [unmarked(value.parts) for value in values])
+            return
         self.loops += 1
         try:
             for number, value in enumerate(values):
@@ -74,6 +77,35 @@ class Loops(SimpleCommands):
                 if options is not None:
                     option_loop(self, node, *options)
                     self.status = 0
+        finally:
+            self.loops -= 1
+
+    def _select(self, node: For, choices: list[Parts]) -> None:
+        """A menu: the numbers are read from the input; where that is not known, one choice nobody knows is made."""
+        stream = self.input
+        if stream is None and not self.run.closed and choices:
+            hole = self.hole(node.name, "choice of the user", node)
+            stream = Stream((hole, Literal("\n")))
+        self.loops += 1
+        try:
+            while choices:
+                self.run.step()
+                reply, found = (EMPTY, False) if stream is None else stream.line()
+                if not found:
+                    self.status = 1
+                    return
+                text = known(reply)
+                if text == "":
+                    continue
+                self.assign_value("REPLY", None, reply)
+                chosen = (
+                    choices[int(text) - 1]
+                    if text is not None and text.isdigit() and 0 < int(text) <= len(choices)
+                    else EMPTY
+                )
+                self.assign_value(node.name, None, reply if text is None else chosen)
+                if not self._each(node.body) or text is None:
+                    return
         finally:
             self.loops -= 1
 

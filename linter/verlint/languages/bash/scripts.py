@@ -34,6 +34,7 @@ class Scripts(Redirections):
         self.source = source
         self.scopes.append({})
         self.function_names.append(name)
+        self.call_lines.append(saved[2].position(node.start).line)
         self.sources.append(path)
         self.loops = 0
         try:
@@ -44,6 +45,7 @@ class Scripts(Redirections):
             self.positional, self.open_arguments, self.source, self.stack, self.loops = saved
             self.scopes.pop()
             self.function_names.pop()
+            self.call_lines.pop()
             self.sources.pop()
             self.changed()
 
@@ -62,6 +64,7 @@ class Scripts(Redirections):
         self.source = source
         self.sources.append(path)
         self.function_names.append("source")
+        self.call_lines.append(saved[0].position(simple.start).line)
         if arguments:
             self.positional, self.open_arguments = self.arguments(arguments)
         try:
@@ -74,6 +77,7 @@ class Scripts(Redirections):
                 self.positional, self.open_arguments = saved[2:]
             self.sources.pop()
             self.function_names.pop()
+            self.call_lines.pop()
             self.run.leave()
 
     def _script(self, path: Parts) -> Source | None:

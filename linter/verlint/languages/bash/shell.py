@@ -169,6 +169,10 @@ class Shell(CompoundCommands):
         for number, command in enumerate(pipeline.commands):
             last = number == count - 1
             self._pipe_place = (number, count)
+            if last and "lastpipe" in self.shell_options:
+                self._last_of_pipe(command, data)
+                statuses.append(self.status)
+                break
             body = _single(command)
             printed = self.subshell(body, capture=not last or self.output is not None, stdin=data)
             if last and self.output is not None:
@@ -181,6 +185,14 @@ class Shell(CompoundCommands):
         self.pipe_status = tuple(statuses)
         if "pipefail" in self.options and failed:
             self.status = failed
+
+    def _last_of_pipe(self, command: CommandNode, data: Stream | None) -> None:
+        """With `lastpipe` the last command of a pipeline runs in the shell itself."""
+        stdin, self.input = self.input, data
+        try:
+            self.command(command)
+        finally:
+            self.input = stdin
 
     def subshell(self, body: Sequence, *, capture: bool, stdin: Stream | None = None) -> Parts:
         """Run commands in a copy of the shell; gives what they print when `capture` is set."""

@@ -72,6 +72,7 @@ class ShellState:
         self.stack: tuple[Call, ...] = ()
         self.sources: list[Parts] = [name]
         self.function_names: list[str] = []
+        self.call_lines: list[int] = []
         self.exported_functions: set[str] = set()
         self.traps: dict[str, Parts] = {}
         self.here = 0

@@ -143,6 +143,8 @@ class Variables(ShellState):
         if name == "FUNCNAME":
             names = [] if set(self.function_names) <= {"source"} else [*self.function_names[::-1], "main"]
             return [plain(each) for each in names]
+        if name == "BASH_LINENO":
+            return [plain(str(each)) for each in (*self.call_lines[::-1], 0)]
         if name == "PIPESTATUS":
             node = Node(self.here, self.here)
             return [
