@@ -5,7 +5,7 @@ from __future__ import annotations
 from verlint.languages.bash.loops import Loops, one_line
 from verlint.languages.bash.patterns import literal_text, matches
 from verlint.languages.bash.pieces import MARK, Parts, flat, identity, shown
-from verlint.languages.bash.run import DiscardLine
+from verlint.languages.bash.run import DiscardLine, Exit
 from verlint.languages.bash.syntax import (
     ArithCommand,
     Case,
@@ -45,6 +45,8 @@ class CompoundCommands(Loops):
         if redirections is None:
             self.status = 1
             self.output, self.input, self.errors = output, stdin, errors
+            if "e" in self.options and not self.unchecked:
+                raise Exit(1)
             return
         try:
             self._compound(node)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from verlint.languages.bash.pieces import Parts
 from verlint.record import replace
-from verlint.value import Hole, Text
+from verlint.value import Hole, Literal, Part, Text
 
 WORDS, MANY = "words", "many"
 _MARKS = (WORDS, MANY)
@@ -65,3 +65,19 @@ def _plain(hole: Hole) -> Hole:
 
 def _first(hole: Hole) -> object:
     return hole.key[0] if isinstance(hole.key, tuple) and hole.key else None
+
+
+def joined(items: Iterable[Parts], separator: str) -> Parts:
+    """The elements as one string. What stands for a number of words that nobody knows brings its separator along: with
+    no word there is none."""
+    out: list[Part] = []
+    wanted = False
+    for item in items:
+        many = is_many(item)
+        if wanted and not many:
+            out.append(Literal(separator))
+        if many:
+            item = tuple([replace(part, key=("joined", part.key)) if isinstance(part, Hole) else part for part in item])
+        wanted = bool(separator) and (wanted or not many)
+        out.extend(unmarked(item))
+    return tuple(out)

@@ -241,7 +241,8 @@ class Loops(SimpleCommands):
             {name: _content(variable) for name, variable in scope.items()} for scope in (self.globals, *self.scopes)
         ]
         arguments = [flat(each) for each in self.positional]
-        return scopes, arguments, identity(self.cwd), None if self.input is None else len(self.input.parts)
+        streams = [None if each is None else each.size() for each in (self.input, *self.descriptors.values())]
+        return scopes, arguments, identity(self.cwd), streams, self.option_offset, len(self.run.written)
 
 
 def _without_serials(state: object) -> object:

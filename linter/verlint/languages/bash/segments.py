@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from verlint.languages.bash.elastic import unmarked
+from verlint.languages.bash.elastic import is_many, joined, unmarked
 from verlint.languages.bash.patterns import Pattern
-from verlint.languages.bash.pieces import EMPTY, MARK, MAX_HOPS, Parts, collapse, join, known, strip_right
+from verlint.languages.bash.pieces import EMPTY, MARK, MAX_HOPS, Parts, collapse, known, strip_right
 from verlint.languages.bash.run import DiscardLine
 from verlint.languages.bash.syntax import (
     Arith,
@@ -50,11 +50,14 @@ class Segments(Variables):
         segments: list[Segment] = []
         self.segments(parts, False, segments, assignment=assignment)
         out: list[Piece] = []
-        for segment in segments:
+        for number, segment in enumerate(segments):
+            piece = segment[0]
             if segment is BREAK:
-                out.append(Literal(" "))
-            elif segment[0] is not None:
-                out.append(segment[0])
+                around = [segments[at][0] for at in (number - 1, number + 1) if 0 <= at < len(segments)]
+                if not any(isinstance(each, Hole) and is_many((each,)) for each in around):
+                    out.append(Literal(" "))
+            elif piece is not None:
+                out.append(piece)
         self.run.spend(out)
         return unmarked(collapse(tuple(out)))
 
@@ -160,7 +163,7 @@ class Segments(Variables):
 
     def _put_list(self, values: list[Parts], star: str, in_quotes: bool, out: list[Segment]) -> None:
         if in_quotes and star == "*":
-            self._put(join([unmarked(value) for value in values], self.separators()[:1]), True, out)
+            self._put(joined(values, self.separators()[:1]), True, out)
             return
         for number, value in enumerate(values):
             if number:

@@ -78,6 +78,8 @@ class SimpleCommands(Scripts):
     def _run_words(self, words: list[Argument], node: Simple, redirections: list[Redirection]) -> None:
         first = words[0]
         assert isinstance(first, Text)
+        if self.errors is not None and "x" in self.options:
+            self.errors.append((self.hole("set -x", "trace of the commands", node),))
         name = first.known or ""
         if node.assigns and name in self.functions:
             self._function_with_prefix(name, words, node, redirections)

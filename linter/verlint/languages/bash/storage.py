@@ -108,6 +108,10 @@ class Stream:
         self.parts = whole.slice(count, len(text)).parts
         return whole.slice(0, count).parts, len(text) >= count
 
+    def size(self) -> int:
+        """How much is left."""
+        return sum(len(part.text) if isinstance(part, Literal) else 1 for part in self.parts)
+
     def rest(self) -> Parts:
         """All that is left."""
         out, self.parts = self.parts, EMPTY

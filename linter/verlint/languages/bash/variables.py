@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from verlint.languages.bash.arithmetic import ArithmeticFault, UnknownNumber, evaluate
-from verlint.languages.bash.elastic import MANY, any_many, is_many, unmarked
-from verlint.languages.bash.pieces import EMPTY, Parts, identity, join, known, only_hole, plain
+from verlint.languages.bash.elastic import MANY, any_many, is_many, joined, unmarked
+from verlint.languages.bash.pieces import EMPTY, Parts, identity, known, only_hole, plain
 from verlint.languages.bash.run import DiscardLine, Exit
 from verlint.languages.bash.state import ShellState
 from verlint.languages.bash.storage import Array, Variable
@@ -88,9 +88,9 @@ class Variables(ShellState):
         if name.isdigit():
             return self._argument_of_script(int(name), node)
         if name == "@":
-            return join([unmarked(each) for each in self.list_values("@", node)], " ")
+            return joined(self.list_values("@", node), " ")
         if name == "*":
-            return join([unmarked(each) for each in self.list_values("*", node)], self.separators()[:1])
+            return joined(self.list_values("*", node), self.separators()[:1])
         if name == "#":
             if self.open_arguments:
                 return (Hole(("arguments", id(self.source), "#"), "$#", "number of arguments", self.span(node)),)
