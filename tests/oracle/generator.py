@@ -316,7 +316,7 @@ class _Writer:
         return rng.choice((
             f"with() {{ {inside}; {show if 'local ' + name != inside else ':'}; }}\n{call}\n{show}", f"readonly fixed{rng.randint(0, 1)}={value} || true\nprobe \"$?\"", f"fixed0={value}\nprobe after",
             f"declare -u upper={value}\nupper+=x\nprobe \"$upper\"", f"declare -l lower={value}\nprobe \"$lower\"", "declare -i number=i+1\nnumber+=2\nprobe $number", f"declare -n alias_of={name}\nprobe \"${{alias_of-unset}}\"\nunset -n alias_of",
-            "declare -i numbers=(1+1 2*3)\nnumbers+=(i)\nprobe \"${numbers[@]}\"", f"{name}={value} {rng.choice(('eval', 'command'))} probe \"${name}\"\n{show}", f"export {name}; declare +x {name}; probe",
+            "declare -i numbers=(1+1 2*3)\nnumbers+=(i)\nprobe \"${numbers[@]}\"", f"{name}={value} {rng.choice(('eval', 'command'))} probe \"${name}\"\n{show}", f"export {name}; export -n {name}; probe",
             f"set -a; late={value}; set +a; bash -c 'probe \"$late\"'", f"refers() {{ local -n out=$1; out={value}; }}; refers {name}\n{show}", f"unset {name}; probe \"${{{name}:-none}}\" \"${{{name}+set}}\"",
         ))  # fmt: skip
 

@@ -6,7 +6,7 @@ import re
 
 from verlint.languages.bash.declarations import Declarations
 from verlint.languages.bash.elastic import MANY, any_many, is_many, marked
-from verlint.languages.bash.pieces import Parts, cut, flat, known, plain
+from verlint.languages.bash.pieces import Parts, cut, flat, identity, known, plain
 from verlint.languages.bash.printing import Argument, integer
 from verlint.languages.bash.syntax import Simple
 from verlint.languages.bash.wrappers import OPTION_LETTERS
@@ -24,6 +24,12 @@ class Arguments(Declarations):
             self.note("shift", str(count), simple)
             self.status = 1
             return
+        surely = sum(not is_many(each) for each in self.positional)
+        if count > surely and not self.open_arguments:
+            key = ("arguments", count, tuple(map(identity, self.positional)))
+            if not self.decide(key, f"there are {count} arguments", simple):
+                self.status = 1
+                return
         behind = next((at for at, each in enumerate(self.positional[:count]) if is_many(each)), count)
         self.positional = self.positional[behind:]
         self.status = 0

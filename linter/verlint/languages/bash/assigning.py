@@ -6,7 +6,7 @@ from verlint.languages.bash.braces import expand_braces
 from verlint.languages.bash.builtins import Builtins
 from verlint.languages.bash.command import Assignment
 from verlint.languages.bash.elastic import MANY, any_many, mark_of, marked, unmarked
-from verlint.languages.bash.pieces import EMPTY, Parts, flat, known, plain, with_hop
+from verlint.languages.bash.pieces import EMPTY, Parts, flat, plain, with_hop
 from verlint.languages.bash.printing import Argument, Declared
 from verlint.languages.bash.storage import Array
 from verlint.languages.bash.syntax import ArrayLit, Assign, Lit, Part, Simple, Word
@@ -29,7 +29,7 @@ class Assigning(Builtins):
         else:
             index = None
             if assign.index is not None:
-                index = known(self.string(assign.index)) or "0"
+                index = flat(self.string(assign.index))
             found = self.string(assign.value, assignment=True) if value is None else value
             self.assign_value(assign.name, index, with_hop(found, hop), append=assign.append)
         if exported:

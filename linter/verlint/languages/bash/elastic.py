@@ -12,8 +12,8 @@ from verlint.languages.bash.pieces import Parts
 from verlint.record import replace
 from verlint.value import Hole, Literal, Part, Text
 
-WORDS, MANY = "words", "many"
-_MARKS = (WORDS, MANY)
+WORDS, MANY, LIST = "words", "many", "list"
+_MARKS = (WORDS, MANY, LIST)
 
 
 def marked(text: Text, mark: str) -> Parts:
@@ -23,14 +23,33 @@ def marked(text: Text, mark: str) -> Parts:
 
 def mark_parts(parts: Parts, mark: str) -> Parts:
     """The parts with their holes marked; the caller's own arguments need no mark."""
+    return tuple([_marked(part, mark) if isinstance(part, Hole) else part for part in parts])
+
+
+def _marked(hole: Hole, mark: str) -> Hole:
+    first = _first(hole)
+    if first in (WORDS, MANY, "arguments"):
+        return hole
+    if first == LIST and isinstance(hole.key, tuple):
+        return replace(hole, key=(MANY, hole.key[1]))
+    return replace(hole, key=(mark, hole.key))
+
+
+def listed(parts: Parts) -> Parts:
+    """The parts for a word that comes from a list: where it is passed on, it is as many words as it was there."""
     return tuple(
         [
-            replace(part, key=(mark, part.key))
-            if isinstance(part, Hole) and _first(part) not in (WORDS, MANY, "arguments")
+            replace(part, key=(LIST, part.key[1]))
+            if isinstance(part, Hole) and isinstance(part.key, tuple) and part.key and part.key[0] == MANY
             else part
-            for part in parts
+            for part in unmarked_words(parts)
         ]
     )
+
+
+def unmarked_words(parts: Parts) -> Parts:
+    """The parts without the marks of words that are taken for one."""
+    return tuple([_plain(each) if isinstance(each, Hole) and _first(each) == WORDS else each for each in parts])
 
 
 def mark_of(parts: Parts) -> str:

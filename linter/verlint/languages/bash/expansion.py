@@ -4,7 +4,7 @@ arithmetic, splitting, file names, quote removal."""
 from __future__ import annotations
 
 from verlint.languages.bash.braces import expand_braces
-from verlint.languages.bash.elastic import MANY, WORDS, unmarked
+from verlint.languages.bash.elastic import MANY, WORDS, listed
 from verlint.languages.bash.globbing import file_names
 from verlint.languages.bash.parameters import Parameters
 from verlint.languages.bash.pieces import collapse
@@ -19,6 +19,11 @@ _TILDE_ASSIGNMENT = pattern(r"[A-Za-z_]\w*=~(?=/|$)")
 
 _CARE = frozenset("~{*?[+@!")
 _WILD = frozenset("*?[+@!")
+_NUMBERS = frozenset(
+    ["process number", "exit status", "number of arguments", "number of elements", "length of an unknown",
+     "arithmetic with an unknown"]
+)  # fmt: skip
+"""Reasons of unknowns that are one word for sure."""
 _ANY_NUMBER = ("arguments", WORDS, MANY)
 
 
@@ -78,7 +83,7 @@ class Expansion(Parameters):
             else:
                 parts = collapse(tuple([piece for piece, _, _ in pieces if piece is not None]))
                 elastic = _is_elastic(pieces)
-                out.append(Text(unmarked(parts) if elastic else parts, span, elastic))
+                out.append(Text(listed(parts) if elastic else parts, span, elastic))
         return out
 
 
@@ -96,7 +101,7 @@ def _is_elastic(pieces: list[Segment]) -> bool:
         if isinstance(piece, Hole):
             if isinstance(piece.key, tuple) and piece.key and piece.key[0] in _ANY_NUMBER:
                 return True
-            bare = bare and not quoted
+            bare = bare and not quoted and piece.reason not in _NUMBERS
         else:
             bare = False
     return bare

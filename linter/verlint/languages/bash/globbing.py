@@ -97,7 +97,7 @@ def _matching(shell: Expansion, components: list[Pattern]) -> list[str]:
             paths = [each for path in paths for each in _everything(shell, path, folders=number < last)]
         else:
             paths = [each for path in paths for each in _children(shell, path, component)]
-    return paths
+    return sorted(paths)
 
 
 def _is_folder(shell: Expansion, path: str) -> bool:

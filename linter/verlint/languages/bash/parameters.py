@@ -177,9 +177,19 @@ class Parameters(Segments):
             value = self._set_or_end(name, param)
             if not value and name not in ("@", "*"):
                 self.note("empty", name, param)
+        elif "u" in self.options and (hole := only_hole(value)) is not None:
+            self._check_word(hole, param)
         if param.op:
             value = transform(self, value, param)
         self._put(value, in_quotes, out)
+
+    def _check_word(self, hole: Hole, param: Param) -> None:
+        """One of an unknown number of words may not be there, which ends the script."""
+        if isinstance(hole.key, tuple) and hole.key[0] == "word" and param.name.isdigit():
+            key = ("arguments", int(param.name), tuple(map(identity, self.positional)))
+            if not self.decide(key, f"there are {param.name} arguments", param):
+                self.note("unset", param.name, param)
+                raise Exit(1)
 
     def _set_or_end(self, name: str, param: Param) -> Parts:
         """The value of a name that may not be set: empty, but under `set -u` the end of the script."""

@@ -61,7 +61,7 @@ class Reading(Printing):
         delimiter = options["d"][:1] or "\0" if "d" in options else "\n"
         count = options.get("N", options.get("n", ""))
         if count.isdigit():
-            return stream.characters(int(count), "" if "N" in options else delimiter)
+            return stream.characters(int(count), "" if "N" in options else delimiter, escapes="r" not in options)
         line, found = stream.line(delimiter)
         while found and "r" not in options and delimiter == "\n" and _CONTINUED.search(flat(line)):
             more, found = stream.line(delimiter)

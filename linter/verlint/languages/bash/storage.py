@@ -97,10 +97,16 @@ class Stream:
         self.parts = EMPTY
         return tuple(out), False
 
-    def characters(self, count: int, delimiter: str) -> tuple[Parts, bool]:
-        """So many characters, or less up to a delimiter, and whether they were there."""
+    def characters(self, count: int, delimiter: str, *, escapes: bool = False) -> tuple[Parts, bool]:
+        """So many characters, or less up to a delimiter, and whether they were there. With `escapes` a backslash and
+        the character behind it are one."""
         whole = Text(self.parts)
         text = "".join(part.text if isinstance(part, Literal) else "?" for part in self.parts)
+        if escapes:
+            at = 0
+            for _ in range(count):
+                at += 2 if text[at : at + 1] == "\\" else 1
+            count = at
         end = text.find(delimiter, 0, count) if delimiter else -1
         if end >= 0:
             self.parts = whole.slice(end + 1, len(text)).parts

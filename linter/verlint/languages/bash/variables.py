@@ -41,6 +41,8 @@ class Variables(ShellState):
 
     def _element(self, array: Array, index: str | None, node: Node) -> Parts | None:
         if array.associative:
+            if index == "":
+                self.fault("arithmetic", "bad array subscript", node)
             return array.items.get("0" if index is None else index)
         place = 0 if index is None else self.arithmetic(plain(index), node)
         if isinstance(place, Hole):
@@ -240,6 +242,9 @@ class Variables(ShellState):
         key: int | str
         if array.associative:
             key = "0" if index is None else index
+            if not key:
+                self.fault("arithmetic", f"{name}[]: bad array subscript", Node(self.here, self.here))
+                raise DiscardLine
         else:
             place = 0 if index is None else self.arithmetic(plain(index), Node(self.here, self.here))
             if isinstance(place, Hole):
