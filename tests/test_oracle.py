@@ -148,6 +148,17 @@ SNIPPETS = (
 )  # fmt: skip
 
 
+def written_snippets() -> list[Snippet]:
+    """The launchers of `oracle/snippets`; a first line `# arguments: …` gives what they are called with."""
+    out = []
+    for path in sorted((Path(__file__).parent / "oracle" / "snippets").glob("*.sh")):
+        text = path.read_text("utf-8")
+        first = text.partition("\n")[0]
+        given = first.removeprefix("# arguments:") if first.startswith("# arguments:") else ""
+        out.append(Snippet(path.stem, text, arguments=tuple(given.split())))
+    return out
+
+
 def _marked(snippets: Sequence[Snippet]) -> list[ParameterSet]:
     out = []
     for each in snippets:
@@ -156,7 +167,7 @@ def _marked(snippets: Sequence[Snippet]) -> list[ParameterSet]:
     return out
 
 
-@pytest.mark.parametrize("snippet", _marked(SNIPPETS))
+@pytest.mark.parametrize("snippet", _marked([*SNIPPETS, *written_snippets()]))
 def test_snippets_run_as_resolved(sandbox: Sandbox, snippet: Snippet) -> None:
     job = Job("main.sh", snippet.arguments, texts={**FILES, "main.sh": snippet.text + "\n"})
     assert disagreements(sandbox, {snippet.name: job}) == {}
