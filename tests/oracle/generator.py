@@ -407,13 +407,15 @@ class _Writer:
                 'probe "${list[@]}"',
                 'probe "${#list[@]}"',
                 'probe "${list[0]-}" "${list[1]-none}"',
-                'probe "${list[-1]-}"',
                 'probe "${list[@]/#/--}"',
                 'probe "${list[*]}"',
                 'probe "${!list[@]}"',
             )
         )
-        return rng.choice((f"set -- a $(output) b\n{look}", f"set -- $(output)\n{look}", f"list=(a $(output) b)\n{array}", f"list=($(output))\n{array}", "passes() { probe \"$@\"; }; passes a $(output) b", "eval \"probe $(output) x '$(output)'\""))  # fmt: skip
+        return rng.choice((
+            f"set -- a $(output) b\n{look}\nset --", f"set -- $(output)\n{look}\nset --", f"list=(a $(output) b)\n{array}", f"list=($(output))\n{array}",
+            'passes() { probe "$@"; }; passes a $(output) b', "eval \"probe $(output) x '$(output)'\"",
+        ))  # fmt: skip
 
     def if_command(self) -> str:
         parts = [f"if {self.condition()}; then", self.block()]

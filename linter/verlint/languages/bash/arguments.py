@@ -88,15 +88,13 @@ class Arguments(Declarations):
             or not flat(arguments[place - 1]).startswith("-")
             or flat(arguments[place - 1]) == "-"
         ):
-            self.assign_value(name, None, plain("?"))
-            self.status = 1
+            self._no_more_options(name)
             return
         word = arguments[place - 1]
         text = flat(word)
         if text == "--":
             self.assign_value("OPTIND", None, plain(str(place + 1)))
-            self.assign_value(name, None, plain("?"))
-            self.status = 1
+            self._no_more_options(name)
             return
         letter = text[offset]
         at = spec.find(letter)
@@ -134,3 +132,8 @@ class Arguments(Declarations):
             self.assign_value("OPTARG", None, plain(letter))
         else:
             self.unset("OPTARG")
+
+    def _no_more_options(self, name: str) -> None:
+        self.assign_value(name, None, plain("?"))
+        self.unset("OPTARG")
+        self.status = 1

@@ -27,7 +27,7 @@ from verlint.languages.bash.storage import Array
 from verlint.languages.bash.syntax import BinaryTest, LogicTest, Node, NotTest, Test, UnaryTest
 from verlint.languages.bash.wrappers import OPTION_LETTERS
 from verlint.lazy import pattern
-from verlint.value import Hole
+from verlint.value import Hole, Literal
 
 _BINARY = frozenset(["=", "==", "!=", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "<", ">", "-nt", "-ot", "-ef"])
 _NUMERIC = {
@@ -185,12 +185,21 @@ class Conditions(Expansion):
             if located in self.run.made:
                 return op != "-f"
             if located in self.run.written:
-                return bool(self.run.written[located]) if op == "-s" else op not in ("-d", "-x", "-L", "-h")
+                return self._is_full(word, located, node) if op == "-s" else op not in ("-d", "-x", "-L", "-h")
             if self.is_there(located):
                 return self._existing(op, located)
         kind = {"-d": "is a folder", "-f": "is a file", "-x": "is executable"}.get(op, "exists")
         key = (op, identity(self.absolute(word)))
         return self.decide(key, f"{shown(word)} {kind}", node, first=False)
+
+    def _is_full(self, word: Parts, located: str, node: Node) -> bool:
+        """Whether a file that was written here has anything in it."""
+        written = self.run.written[located]
+        if any(isinstance(part, Literal) and part.text for part in written):
+            return True
+        if not has_hole(written):
+            return False
+        return self.decide(("-s", identity(self.absolute(word))), f"{shown(word)} is not empty", node)
 
     def _existing(self, op: str, located: str) -> bool:
         files = self.run.files

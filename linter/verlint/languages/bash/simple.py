@@ -12,7 +12,7 @@ from verlint.languages.bash.getopt import getopt
 from verlint.languages.bash.moving import MOVERS, move_files
 from verlint.languages.bash.pieces import EMPTY
 from verlint.languages.bash.printing import Argument
-from verlint.languages.bash.run import ReadOnly
+from verlint.languages.bash.run import DiscardLine, Exit, ReadOnly
 from verlint.languages.bash.scripts import Scripts
 from verlint.languages.bash.storage import Array, Scope, Variable
 from verlint.languages.bash.syntax import Assign, Simple
@@ -41,7 +41,7 @@ class SimpleCommands(Scripts):
         self.here = node.start
         output, stdin, errors = self.output, self.input, self.errors
         descriptors, files_of = self.descriptors, self.files_of
-        redirections = self._redirect(node.redirects) if node.redirects else []
+        redirections = self._redirections(words, node) if node.redirects else []
         try:
             if redirections is None:
                 self._assign_without_command(node)
@@ -56,6 +56,16 @@ class SimpleCommands(Scripts):
             self.output, self.errors = output, errors
             if len(words) != 1 or not redirections or self.texts(words)[0].known != "exec":
                 self.input, self.descriptors, self.files_of = stdin, descriptors, files_of
+
+    def _redirections(self, words: list[Argument], node: Simple) -> list[Redirection] | None:
+        """The redirections of a command. Those of a program are carried out by its process, which an error ends."""
+        name = self.texts(words[:1])[0].known if words else None
+        try:
+            return self._redirect(node.redirects)
+        except (Exit, DiscardLine):
+            if name is None or name in self.functions or self.builtin(name) is not None:
+                raise
+            return None
 
     def _assign_without_command(self, node: Simple) -> None:
         """A redirection failed: assignments are carried out all the same, those before a command for nothing."""

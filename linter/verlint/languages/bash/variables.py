@@ -28,6 +28,8 @@ class Variables(ShellState):
             return self._special(name, node)
         variable = self.lookup(name)
         if variable is None or variable.value is None:
+            if index is not None and index[:1] == "-" and self._shells_array(name) is None:
+                self.fault("arithmetic", f"{name}: bad array subscript", node)
             return self._unassigned(name, index, variable is None, node)
         value = variable.value
         if isinstance(value, Array):
