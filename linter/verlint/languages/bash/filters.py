@@ -214,12 +214,17 @@ def _cat(shell: Builtins, arguments: list[Parts], stdin: Parts | None) -> Result
 
 def _tee(shell: Builtins, arguments: list[Parts], stdin: Parts | None) -> Result:
     paths, options = _operands(arguments, "aip")
+    status = 0
     for path in paths:
+        at = flat(path).rfind("/")
+        if at > 0 and shell.lacks_folder(cut(path, 0, at)):
+            status = 1
+            continue
         located = shell.locate(path)
         if located:
             old = shell.run.written.get(located, EMPTY) if "a" in options else EMPTY
             shell.run.written[located] = (*old, *(stdin or EMPTY))
-    return (stdin, 0) if stdin is not None else None
+    return (stdin or EMPTY, status) if stdin is not None or status else None
 
 
 def _mkdir(shell: Builtins, arguments: list[Parts], stdin: Parts | None) -> Result:
