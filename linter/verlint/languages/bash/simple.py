@@ -54,7 +54,7 @@ class SimpleCommands(Scripts):
                 self._remember_output(redirections)
         finally:
             self.output, self.errors = output, errors
-            if len(words) != 1 or not redirections or self.texts(words)[0].known != "exec":
+            if len(words) != 1 or not node.redirects or self.texts(words)[0].known != "exec":
                 self.input, self.descriptors, self.files_of = stdin, descriptors, files_of
 
     def _redirections(self, words: list[Argument], node: Simple) -> list[Redirection] | None:

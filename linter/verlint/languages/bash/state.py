@@ -19,8 +19,8 @@ from verlint.source import Source, Span
 from verlint.value import Hole, Literal, Text
 
 _MAKE_NOTHING = frozenset(
-    ["ls", "cat", "cp", "mv", "ln", "tee", "dirname", "basename", "realpath", "readlink", "mkdir", "touch", "rm", "rmdir",
-     "seq", "wc"]
+    ["ls", "cat", "cp", "mv", "ln", "tee", "dirname", "basename", "realpath", "readlink", "mkdir", "touch", "rm",
+     "rmdir", "seq", "wc"]
 )  # fmt: skip
 """Programs that make no file, or whose files are known."""
 
