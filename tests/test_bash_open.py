@@ -68,9 +68,9 @@ def kinds(resolution: Resolution) -> list[str]:
         (': "${A:=d}"\ntrain $A\n', [["train d"]]),
         (': "${A:?folder}"\ntrain $A\n', [["train *${A}"]]),
         ("train ${A:+--x $A} end\n", [["train end"], ["train --x *${A} end"]]),
-        ("train ${#A} $((A + 1)) ${A,,} ${A##*/}\n", [["train *${#A} *$((A + 1)) *${A} *${A##*/}"]]),
+        ("train ${#A} $((A + 1)) ${A,,} ${A##*/}\n", [["train ${#A} $((A + 1)) *${A} *${A##*/}"]]),
         ('A=$(date)\ntrain "$A" "$A"\n', [["date", "train $(date) $(date)"]]),
-        ("train $RANDOM $$ $(hostname)\n", [["hostname", "train *${RANDOM} *$$ *$(hostname)"]]),
+        ("train $RANDOM $$ $(hostname)\n", [["hostname", "train *${RANDOM} $$ *$(hostname)"]]),
         ('train "$@" $@ x"$@"\n', [["train *$@ *$@ *x$@"]]),
         ('train $1 "${2:-d}" $#\n', [["train *$1 d *$#"]]),
         ("read -r a b\ntrain $a\n", [["train *${a}"]]),
@@ -78,10 +78,36 @@ def kinds(resolution: Resolution) -> list[str]:
         ('D=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)\ntrain $D/x\n', [["dirname run.sh", "train ${PWD}/x"]]),
         ('unset A\ntrain "[$A]"\n', [["train []"]]),
         ("set -u\ntrain $lower\n", [["train *${lower}"]]),
+        ('set -- a $(list)\ntrain "$@" "$1" "$2" $#\n', [["list", "train a *$(list) a $(list) $#"]]),
+        ('a=($(list))\ntrain "${a[@]}" "${#a[@]}" "${a[0]}"\n', [["list", "train *$(list) ${#a[@]} $(list)"]]),
+        ('b=(x $A y)\ntrain "${b[@]}" ${#b[@]} "$b" "${b[*]}"\n', [["train x *${A} y ${#b[@]} x x${A} y"]]),
+        ('run() { train "$@" $#; }\nrun --a $A $B\n', [["train --a *${A} *${B} 3"]]),  # a call passes one word for each
+        ('for f in $A/*.txt; do train "$f"; done\n', [["train ${A}/<*.txt>"]]),
+        ("train /data/*.json key=$A/*.txt [$A]\n", [["train */data/<*.json> key=${A}/*.txt [${A}]"]]),
+        ("eval \"train '$HOME' $A y\"\n", [["train ${HOME} *${A} y"]]),
+        ("exec 3< <(echo one; echo two)\nread -r x <&3\nread -r y <&3\ntrain $x $y\n", [["train one two"]]),
+        ("exec {fd}> out\necho hi >&$fd\ntrain $(cat out)\n", [["cat out", "train hi"]]),
     ],
 )
 def test_unknown_values(text: str, paths: list[list[str]]) -> None:
     assert programs(text) == paths
+
+
+def test_options_sorted_by_getopt_are_followed() -> None:
+    text = """\
+OPTS=$(getopt -o m: --long model:,lr: -n run -- "$@") || exit 1
+eval set -- "$OPTS"
+MODEL=base
+while true; do
+    case "$1" in
+        -m | --model) MODEL=$2; shift 2 ;;
+        --lr) LR=$2; shift 2 ;;
+        --) shift; break ;;
+    esac
+done
+train $MODEL "$LR" "$@"
+"""
+    assert programs(text) == [["getopt -o m: --long model:,lr: -n run -- *$@", "train base <--lr> *$@"]]
 
 
 @pytest.mark.parametrize(

@@ -103,6 +103,8 @@ class _Writer:
             (30, self.probe), (14, self.assign), (6, self.array_change), (5, self.arithmetic_command), (5, self.read),
             (4, self.positional), (5, self.options), (4, self.export), (5, self.nested), (4, self.list_of_commands),
             (2, self.here_document), (2, self.print_to_variable), (2, self.evaluation), (2, self.directory), (2, self.declaration),
+            (4, self.files), (4, self.statuses), (3, self.attributes), (3, self.associative), (3, self.readers), (2, self.regex),
+            (2, self.sorted_options), (2, self.shell_option), (3, self.unknown_words),
         ]  # fmt: skip
         compound: list[tuple[int, Callable[[], str]]] = [
             (7, self.if_command), (6, self.case), (5, self.for_words), (3, self.for_arithmetic), (4, self.while_loop),
@@ -274,6 +276,145 @@ class _Writer:
             "cd data && probe *.txt; cd ..", "(cd sub && probe \"$PWD\")", "cd data && probe \"$(basename \"$PWD\")\" && cd - > /dev/null",
             'here=$(cd "$(dirname "$0")" && pwd)\nprobe "$here"', "pushd sub > /dev/null\nprobe *\npopd > /dev/null",
             'probe "${BASH_SOURCE[0]}" "$0"', "echo one > /tmp/made.txt\nprobe $(cat /tmp/made.txt) $(<a.txt)",
+        ))  # fmt: skip
+
+    def files(self) -> str:
+        """Files that are made, moved and removed, and what globs see of them."""
+        rng = self.rng
+        one, two = rng.choice(("new", "made", "out")), rng.choice(("x", "y"))
+        act = rng.choice((
+            f"touch {one}.txt", f"mkdir -p {one}/{two}", f"echo {rng.choice(SIMPLE)} > {one}.txt", f"echo more >> {one}.txt", f"> {one}.txt", f"cp a.txt {one}.txt",
+            f"mkdir -p {one} && cp a.txt b.txt {one}", f"mv a.txt {one}.txt", f"rm -f {one}.txt a.txt", f"rm -rf {one} data", f"cp -r data {one}", f"echo t | tee {one}.txt > /dev/null",
+            f"ln -s a.txt {one}.txt", f"{{ echo a; echo b; }} > {one}.txt", f"probe > {one}.txt", f"echo x > {one}/{two} || true", f"touch {one}/{two}.txt || true", f"cat a.txt > {one}.txt",
+        ))  # fmt: skip
+        look = rng.choice((
+            "probe *.txt", f"probe {one}/*", "probe */", f"probe {one}*", f"[ -f {one}.txt ] && probe file", f"[[ -d {one} ]] && probe folder || true", f"[ -s {one}.txt ] && probe full",
+            f"probe \"$(cat {one}.txt)\"", "for each in *.txt; do probe \"$each\"; done", f"while read -r name; do probe \"$name\"; done < {one}.txt", "probe data/*", f"probe \"$(wc -l < {one}.txt)\"",
+        ))  # fmt: skip
+        return f"{act}\n{look}"
+
+    def statuses(self) -> str:
+        rng = self.rng
+        status = rng.choice(("0", "1", "3", "$((i & 3))"))
+        return rng.choice((
+            f"(exit {status}) | true\nprobe \"${{PIPESTATUS[@]}}\"", f"false | (exit {status})\nprobe \"${{PIPESTATUS[0]}}\" $?", f"(exit {status}) &\nwait $!\nprobe $?",
+            f"(exit {status}) & job=$!\nprobe between\nwait $job || probe failed $?", "jobs=(); for t in 1 0; do (exit $t) & jobs+=($!); done\nfor job in \"${jobs[@]}\"; do wait $job || probe failed; done",
+            "trap 'probe failed' ERR", "trap - ERR", "set -E", "trap 'probe bye' EXIT", "trap - EXIT", f"(trap 'probe sub' EXIT; exit {status})\nprobe $?", f"name=$(exit {status})\nprobe $?",
+            f"local_status() {{ local own=$(exit {status}); probe $?; }}; local_status", f"bash -c 'exit {status}'\nprobe $?", "probe \"$-\"", f"if (exit {status}); then probe yes; else probe no $?; fi",
+            f"return {status}\nprobe $?", f"returns() {{ return {status}; }}; returns\nprobe $?", f"eval 'false; (exit {status})' || probe $?", "cd nowhere || probe $?", "probe < nowhere || probe $?",
+            "printf '%d' x > /dev/null || probe $?", "[ a b ] || probe $?", "shift 9 || probe $?", "let 0 || probe $?", "set -o pipefail; false | true || probe $?; set +o pipefail",
+        ))  # fmt: skip
+
+    def attributes(self) -> str:
+        rng = self.rng
+        name, value = rng.choice((*EXPORTED, "own")), rng.choice(SIMPLE)
+        inside = rng.choice((
+            f"local {name}={value}", f"local {name}", f"{name}={value}", f"export {name}={value}", f"unset {name}", f"declare {name}+={value}", f"local {name}+={value}", f"declare -g {name}={value}", "probe only",
+        ))  # fmt: skip
+        show = f'probe "${{{name}-unset}}"'
+        call = rng.choice(("with", f"{name}={value}2 with", f"{name}={value}3 with || true"))
+        return rng.choice((
+            f"with() {{ {inside}; {show if 'local ' + name != inside else ':'}; }}\n{call}\n{show}", f"readonly fixed{rng.randint(0, 1)}={value} || true\nprobe \"$?\"", f"fixed0={value}\nprobe after",
+            f"declare -u upper={value}\nupper+=x\nprobe \"$upper\"", f"declare -l lower={value}\nprobe \"$lower\"", "declare -i number=i+1\nnumber+=2\nprobe $number", f"declare -n alias_of={name}\nprobe \"${{alias_of-unset}}\"\nunset -n alias_of",
+            "declare -i numbers=(1+1 2*3)\nnumbers+=(i)\nprobe \"${numbers[@]}\"", f"{name}={value} {rng.choice(('eval', 'command'))} probe \"${name}\"\n{show}", f"export {name}; export -n {name}; probe",
+            f"set -a; late={value}; set +a; bash -c 'probe \"$late\"'", f"refers() {{ local -n out=$1; out={value}; }}; refers {name}\n{show}", f"unset {name}; probe \"${{{name}:-none}}\" \"${{{name}+set}}\"",
+        ))  # fmt: skip
+
+    def associative(self) -> str:
+        rng = self.rng
+        key = rng.choice(("a", "key", "$name", '"a b"', "x.y", "$i"))
+        first = "declare -A map=([a]=1 [x.y]=two)"
+        then = rng.choice((
+            f"map[{key}]={self.word(single=True)}", f"map[{key}]+=more", "unset 'map[a]'", f"map+=([new]={self.word(single=True)})", "((map[a]++)) || true", ":", f"map=([only]={rng.choice(SIMPLE)})",
+        ))  # fmt: skip
+        look = rng.choice((
+            'probe "${#map[@]}"', f'probe "${{map[{key}]-none}}"', '[[ -v map[a] ]] && probe has', 'probe "${map[a]:-empty}" "${map[x.y]-}"', 'probe $((map[a] + 1))', 'probe "${map[only]-}" "${map[new]+set}"',
+        ))  # fmt: skip
+        return f"{first}\n{then}\n{look}"
+
+    def readers(self) -> str:
+        rng = self.rng
+        text = rng.choice(("one two  three", "a,b,,c", " lead", "back\\\\ slash", "x\\ty", "abc", ""))
+        return rng.choice((
+            f"read -n {rng.randint(1, 4)} name <<< '{text}' || true\nprobe \"$name\"", f"read name rest <<< '{text}' || true\nprobe \"$name\" \"$rest\"", f"read -r -d , name <<< '{text}' || true\nprobe \"$name\"",
+            f"IFS=, read -r -a items <<< '{text}' || true\nprobe \"${{items[@]}}\"", "mapfile -t -n 1 items < data/train.txt\nprobe \"${items[@]}\"", "mapfile -t -s 1 items < data/train.txt\nprobe \"${items[@]}\"",
+            f"readarray -t -d , items <<< '{text}'\nprobe \"${{items[@]}}\"", "mapfile items < data/test.txt\nprobe \"${items[@]}\"", f"while read -r -n 2 name; do probe \"$name\"; done <<< '{text}'",
+            "while read -r -u 3 name; do probe \"$name\"; done 3< data/train.txt", f"printf '{text}' | while read -r name || [ -n \"$name\" ]; do probe \"$name\"; done", "{ read -r name; read -r path; } < data/train.txt\nprobe \"$name\" \"$path\"",
+            f"select name in one two; do probe \"$name\" \"$REPLY\"; break; done <<< {rng.choice('123x')}", "{ echo e >&2; echo o; } > /tmp/both.txt 2>&1\nprobe \"$(cat /tmp/both.txt)\"", "text=$(echo e 2>&1 >&2 | cat; { echo f >&2; } 2>&1)\nprobe \"$text\"",
+        ))  # fmt: skip
+
+    def regex(self) -> str:
+        rng = self.rng
+        pattern = rng.choice((
+            "^([a-z]+)/?(.*)$", "[0-9]+", "^a.*", "(a|b)", "b$", "^[[:alpha:]]*$", "[^,]+,", "x{0,1}", "^$", "\\.", "[]a]", "[[:space:]]", "^(.)(.)?", "a+b*c?", "=(.*)",
+        ))  # fmt: skip
+        return rng.choice((
+            f"pattern='{pattern}'\nif [[ \"{self.expansion()}\" =~ $pattern ]]; then probe \"${{BASH_REMATCH[@]}}\" \"${{#BASH_REMATCH[@]}}\"; fi",
+            f"[[ \"{self.expansion()}\" =~ {pattern} ]] && probe \"${{BASH_REMATCH[1]-none}}\"",
+        ))  # fmt: skip
+
+    def sorted_options(self) -> str:
+        rng = self.rng
+        words = " ".join(
+            rng.choice(
+                (
+                    "-a",
+                    "-b 1",
+                    "-b2",
+                    "--long",
+                    "--value x",
+                    "--value=y",
+                    "--val z",
+                    "rest",
+                    "'a b'",
+                    "-ab3",
+                    "--",
+                    "-z",
+                    "--none",
+                    "''",
+                )
+            )
+            for _ in range(rng.randint(0, 5))
+        )
+        return rng.choice((
+            f"sorted=$(getopt -o ab: --long long,value: -- {words} 2> /dev/null) || probe failed\neval set -- \"$sorted\"\nprobe \"$@\"", f"set -- {words}\nOPTIND=1\nwhile getopts ':ab:' each; do probe \"$each\" \"${{OPTARG-}}\"; done\nprobe $OPTIND",
+            f"OPTIND=1\nwhile getopts 'ab:' each {words}; do probe \"$each\" \"${{OPTARG-}}\"; done",
+        ))  # fmt: skip
+
+    def shell_option(self) -> str:
+        rng = self.rng
+        return rng.choice((
+            "shopt -s nullglob\nprobe nomatch* [ x ] l=[a,b] *.txt\nshopt -u nullglob", "shopt -s dotglob\nprobe data/*\nshopt -u dotglob", "shopt -s globstar\nprobe **/*.txt\nshopt -u globstar",
+            "shopt -s nocasematch\n[[ ALPHA == alpha ]] && probe same\nshopt -u nocasematch", "shopt -s lastpipe\necho piped | read -r name\nprobe \"$name\"\nshopt -u lastpipe", "[[ -o errexit ]] && probe on || probe off",
+            "shopt -s inherit_errexit", "shopt -u inherit_errexit", "[ -f a.txt ] && shopt -s nullglob && [ -d data ] && probe both; shopt -u nullglob",
+        ))  # fmt: skip
+
+    def unknown_words(self) -> str:
+        """Lists of which nobody knows how long they are: `output` prints nothing."""
+        rng = self.rng
+        look = rng.choice(
+            (
+                'probe "$@"',
+                "probe $#",
+                'probe "${1-}" "${2-none}"',
+                "for each; do :; done; probe end",
+                'probe "${@:2}"',
+                'shift || true; probe "$@"',
+            )
+        )
+        array = rng.choice(
+            (
+                'probe "${list[@]}"',
+                'probe "${#list[@]}"',
+                'probe "${list[0]-}" "${list[1]-none}"',
+                'probe "${list[@]/#/--}"',
+                'probe "${list[*]}"',
+                'probe "${!list[@]}"',
+            )
+        )
+        return rng.choice((
+            f"set -- a $(output) b\n{look}\nset --", f"set -- $(output)\n{look}\nset --", f"list=(a $(output) b)\n{array}", f"list=($(output))\n{array}",
+            'passes() { probe "$@"; }; passes a $(output) b', "eval \"probe $(output) x '$(output)'\"",
         ))  # fmt: skip
 
     def if_command(self) -> str:

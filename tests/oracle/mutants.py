@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import random
-import re
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
-
-from verlint.languages.bash.syntax import SyntaxProblem
 
 TOKENS = (
     *"\"'`$(){}[];|&<>\\#\n =!*?", "fi", "done", "do", "then", "esac", "case x in", "if", "while", "for", "${", "$(", "$((", "))",
@@ -61,16 +58,3 @@ def _verdict(said: str) -> str:
     status, _, errors = said.partition(" ")
     lines = [line for line in errors.splitlines() if "warning: here-document" not in line]
     return "" if status == "0" and not lines else lines[0] if lines else f"exit status {status}"
-
-
-def is_seen_later(text: str, problem: SyntaxProblem | None) -> bool:
-    """Whether one of both looks at the place only when it gets there: bash at what stands in back quotes and at what
-    `((` turns out to be, we at `<(` in the word of a `${...}`. A reserved word in the middle of which a line is
-    continued is none to us."""
-    if re.search(r"[a-z]\\\n[a-z]", text) is not None:
-        return True
-    if problem is None:
-        return re.search(r"\$\{[^}\n]*[<>]\(", text) is not None
-    if problem.message == "unexpected ) in arithmetic":
-        return "((" in text
-    return "`" in text or "$((" in text

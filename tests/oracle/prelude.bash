@@ -26,10 +26,14 @@ _oracle_note() {
 _oracle_become() {
     local _oracle_name=${1##*/}
     case $_oracle_name in
-        bash | sh | dash) builtin exec /.oracle/bash "${@:2}" ;;
+        bash) builtin exec -a bash /.oracle/bash "${@:2}" ;;
+        sh | dash) builtin exec /.oracle/bash "${@:2}" ;;
         env | nohup | setsid | stdbuf | nice | ionice | timeout | sudo | time | srun | numactl | unbuffer)
             _oracle_unwrap "$@"
             return ;;
+        cp | mv | ln | rm | rmdir)
+            [[ -x /.oracle/moving/$_oracle_name ]] && /.oracle/moving/"$_oracle_name" "${@:2}" 2>/dev/null
+            return 0 ;;
     esac
     if [[ $1 != */* && -x /.oracle/tools/$1 ]]; then
         builtin exec /.oracle/tools/"$1" "${@:2}"

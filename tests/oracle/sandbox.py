@@ -36,10 +36,13 @@ ENVIRONMENT = {"PATH": "/.oracle/none", "HOME": "/home/user", "USER": "user", "T
 MAX_COPIED = 64 << 10
 """Larger files are one empty line in the copy (bytes)."""
 TOOLS = (
-    "basename", "cat", "cut", "dirname", "expr", "grep", "head", "mkdir", "readlink", "realpath", "sed", "seq",
+    "basename", "cat", "cut", "dirname", "expr", "getopt", "grep", "head", "mkdir", "readlink", "realpath", "sed", "seq",
     "sort", "tail", "tee", "touch", "tr", "uniq", "wc",
 )  # fmt: skip
 """Programs that really run (and are recorded too): what they print follows from their arguments and files."""
+
+MOVING = ("cp", "ln", "mv", "rm", "rmdir")
+"""Programs that really run, but never fail: what a launcher wants to move is often made by a program that does not."""
 
 _LOCALES = (Path("/usr/lib/locale/C.utf8"), Path("/usr/lib/locale/C.UTF-8"))
 _OWN = re.compile(r"BASH_ENV|BASH_FUNC_.*|_|_oracle_\w+|SHLVL|PWD|OLDPWD")
@@ -175,12 +178,15 @@ def _run_inside(plan: Path) -> list[dict[str, Any]]:
 
 def _fill_base(base: Path, outputs: Mapping[str, str]) -> None:
     """What all roots share: it is mounted into each of them."""
-    for name in (".oracle/none", ".oracle/output", ".oracle/tools"):
+    for name in (".oracle/none", ".oracle/output", ".oracle/tools", ".oracle/moving"):
         (base / name).mkdir(parents=True)
     _install(base, "bash", ".oracle/bash")
     for tool in TOOLS:
         if shutil.which(tool):
             _install(base, tool, f".oracle/tools/{tool}")
+    for tool in MOVING:
+        if shutil.which(tool):
+            _install(base, tool, f".oracle/moving/{tool}")
     shutil.copy(HERE / "prelude.bash", base / ".oracle/prelude")
     shutil.copy(HERE / "shebang.bash", base / ".oracle/shebang")
     for locale in _LOCALES:

@@ -2,7 +2,8 @@
 
 Bash reads a script command by command and runs each before it reads the next. A fault in the syntax is therefore met in
 the middle of a run: everything before it has been done (keys logged in, folders made, models downloaded), nothing after
-it is ever started, and the exit status is 2.
+it is ever started, and the exit status is 2. (For a `for ((` without its `))` bash does not even say so: it stops
+reading, and the status is that of the command before.)
 
 In documents only blocks that are meant to be copied count: a block with placeholders (`<model>`, `...`) is a picture of
 a command, and a block that shows output or an excerpt is none either. Texts after an `exit` are never read, and scripts
@@ -47,7 +48,8 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
             message = f"bash rejects this block: {problem.message}"
             yield _with_opener(ctx.fail(_place(text, problem), message, severity=WARNING), text, problem)
         else:
-            message = f"bash rejects this launcher: {problem.message}; {_what_runs(text, program)}"
+            verdict = "stops reading this launcher without a word" if problem.silent else "rejects this launcher"
+            message = f"bash {verdict}: {problem.message}; {_what_runs(text, program)}"
             yield _with_opener(ctx.fail(_place(text, problem), message), text, problem)
 
 

@@ -79,7 +79,8 @@ def _empty_values(variant: Variant, loop: ArgumentLoop, called: Called) -> Itera
     argv = [text for word in words for text in word.became]
     arguments = called.arguments
     first = len(argv) - len(arguments)
-    taken, stop = read_as(loop, arguments)
+    taken, _ = read_as(loop, arguments)
+    after, unread = _where_it_stops(loop, arguments)
     for each in taken:
         if each.value is None or each.arm.takes < 2:
             continue
@@ -87,9 +88,14 @@ def _empty_values(variant: Variant, loop: ArgumentLoop, called: Called) -> Itera
         vanished = words[at + 1] if at is not None and at + 1 < len(words) else None
         if vanished is None or vanished.became or not vanished.variable:
             continue
-        after = arguments[stop].shown if stop < len(arguments) else ""
-        unread = sum(1 for word in arguments[stop:] if loop.option(word.known or "") is not None)
         yield _Swallowed(variant, loop, arguments[each.at].known or "", vanished, arguments[each.value], after, unread)
+
+
+def _where_it_stops(loop: ArgumentLoop, arguments: Sequence[Text]) -> tuple[str, int]:
+    """The word the loop stops at ("": none), and how many options are not read because of that."""
+    stop = read_as(loop, arguments)[1]
+    after = arguments[stop].shown if stop < len(arguments) else ""
+    return after, sum(1 for word in arguments[stop:] if loop.option(word.known or "") is not None)
 
 
 def _index(words: Sequence[Written], number: int) -> int | None:
@@ -117,7 +123,9 @@ def _open_values(script: Script, variant: Variant, loop: ArgumentLoop, called: C
         condition = _condition(script, variant, word.variable, hole)
         if condition is not None:
             option = arguments[each.at].known or ""
-            yield _Swallowed(variant, loop, option, word, arguments[each.value + 1], "", 0, condition)
+            left = [*arguments[: each.value], *arguments[each.value + 1 :]]
+            after, unread = _where_it_stops(loop, left)
+            yield _Swallowed(variant, loop, option, word, left[each.value], after, unread, condition)
 
 
 def _condition(script: Script, variant: Variant, name: str, hole: Hole) -> str | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from verlint.languages.bash.declarations import Declarations
-from verlint.languages.bash.pieces import EMPTY, Parts, cut, flat, known, plain
+from verlint.languages.bash.elastic import MANY, any_many, is_many, marked
+from verlint.languages.bash.pieces import Parts, cut, flat, identity, known, plain
 from verlint.languages.bash.printing import Argument, integer
 from verlint.languages.bash.syntax import Simple
 from verlint.languages.bash.wrappers import OPTION_LETTERS
@@ -19,20 +20,30 @@ class Arguments(Declarations):
         if count is None or count < 0:
             self.status = 1
             return
-        if count > len(self.positional) and not self.open_arguments:
+        if count > len(self.positional) and not self.open_arguments and not any_many(self.positional):
             self.note("shift", str(count), simple)
             self.status = 1
             return
-        self.positional = self.positional[count:]
+        surely = sum(not is_many(each) for each in self.positional)
+        if count > surely and not self.open_arguments:
+            key = ("arguments", count, tuple(map(identity, self.positional)))
+            if not self.decide(key, f"there are {count} arguments", simple):
+                self.status = 1
+                return
+        behind = next((at for at, each in enumerate(self.positional[:count]) if is_many(each)), count)
+        self.positional = self.positional[behind:]
         self.status = 0
 
     def _set(self, words: list[Argument], simple: Simple) -> None:
-        rest = self.plain_words(words)[1:]
+        rest = [marked(text, MANY) for text in self.texts(words[1:])]
         self.status = 0
         while rest:
             text = flat(rest[0])
-            if text == "--":
-                self._set_arguments(rest[1:])
+            if text in ("--", "-"):
+                if text == "-":
+                    self.options -= {"x", "v"}
+                if text == "--" or len(rest) > 1:
+                    self._set_arguments(rest[1:])
                 return
             if text in ("-o", "+o"):
                 self._option(flat(rest[1]) if len(rest) > 1 else "", text[0] == "-")
@@ -77,29 +88,32 @@ class Arguments(Declarations):
             or not flat(arguments[place - 1]).startswith("-")
             or flat(arguments[place - 1]) == "-"
         ):
-            self.assign_value(name, None, plain("?"))
-            self.status = 1
+            self._no_more_options(name)
             return
         word = arguments[place - 1]
         text = flat(word)
         if text == "--":
             self.assign_value("OPTIND", None, plain(str(place + 1)))
-            self.assign_value(name, None, plain("?"))
-            self.status = 1
+            self._no_more_options(name)
             return
         letter = text[offset]
         at = spec.find(letter)
         self.status = 0
+        silent = spec.startswith(":")
         if at < 0 or letter == ":":
-            self.assign_value(name, None, plain("?"))
-            self.assign_value("OPTARG", None, plain(letter))
+            self._wrong_option(name, "?", letter, silent)
             offset += 1
         elif spec[at + 1 : at + 2] == ":":
             if text[offset + 1 :]:
                 self.assign_value("OPTARG", None, cut(word, offset + 1, len(text)))
             else:
                 place += 1
-                self.assign_value("OPTARG", None, arguments[place - 1] if place <= len(arguments) else EMPTY)
+                if place > len(arguments):
+                    self._wrong_option(name, ":" if silent else "?", letter, silent)
+                    self.option_offset = 1
+                    self.assign_value("OPTIND", None, plain(str(place)))
+                    return
+                self.assign_value("OPTARG", None, arguments[place - 1])
             self.assign_value(name, None, plain(letter))
             offset = len(text)
         else:
@@ -110,3 +124,16 @@ class Arguments(Declarations):
             offset, place = 1, place + 1
         self.option_offset = offset
         self.assign_value("OPTIND", None, plain(str(place)))
+
+    def _wrong_option(self, name: str, found: str, letter: str, silent: bool) -> None:
+        """`getopts` met an option it does not know, or one without its argument."""
+        self.assign_value(name, None, plain(found))
+        if silent:
+            self.assign_value("OPTARG", None, plain(letter))
+        else:
+            self.unset("OPTARG")
+
+    def _no_more_options(self, name: str) -> None:
+        self.assign_value(name, None, plain("?"))
+        self.unset("OPTARG")
+        self.status = 1

@@ -45,6 +45,9 @@ class Variables(Protocol):
     def number_text(self, name: str, index: str | None) -> str:
         """The text of a variable, "" when it is not set."""
 
+    def has_names(self, name: str) -> bool:
+        """Whether a variable is an array whose places are names, not numbers."""
+
     def assign_number(self, name: str, index: str | None, value: int) -> None:
         """Give a variable a value."""
 
@@ -68,6 +71,7 @@ class _Evaluator:
         self.skipping = 0
         self.at = 0
         self.tokens: list[tuple[int, str]] = []
+        self.ends: list[int] = []
         at = 0
         stripped = text.rstrip()
         while at < len(stripped):
@@ -77,6 +81,7 @@ class _Evaluator:
             kind = match.lastindex or 0
             self.tokens.append((kind, match.group(kind)))
             at = match.end()
+            self.ends.append(at)
 
     def run(self) -> int:
         if not self.tokens:
@@ -109,10 +114,24 @@ class _Evaluator:
         self.at += 1
         if not self._take("["):
             return name, None
+        if self.variables.has_names(name):
+            return name, self._name_in_brackets()
         index = self._comma()
         if not self._take("]"):
             raise ArithmeticFault("missing ]")
         return name, str(index)
+
+    def _name_in_brackets(self) -> str:
+        """The subscript of an associative array, as it is written; the cursor is behind the `[`."""
+        start = self.ends[self.at - 1]
+        depth = 1
+        while self.at < len(self.tokens):
+            kind, text = self.tokens[self.at]
+            self.at += 1
+            depth += {"[": 1, "]": -1}.get(text, 0) if kind == 3 else 0
+            if depth == 0:
+                return self.text[start : self.ends[self.at - 1] - 1]
+        raise ArithmeticFault("missing ]")
 
     def _get(self, name: str, index: str | None) -> int:
         if self.skipping:

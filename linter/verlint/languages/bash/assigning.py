@@ -5,10 +5,12 @@ from __future__ import annotations
 from verlint.languages.bash.braces import expand_braces
 from verlint.languages.bash.builtins import Builtins
 from verlint.languages.bash.command import Assignment
-from verlint.languages.bash.pieces import Parts, flat, known, plain, with_hop
+from verlint.languages.bash.elastic import MANY, any_many, mark_of, marked, unmarked
+from verlint.languages.bash.pieces import EMPTY, Parts, flat, plain, with_hop
 from verlint.languages.bash.printing import Argument, Declared
 from verlint.languages.bash.storage import Array
-from verlint.languages.bash.syntax import ArrayLit, Assign, Part, Simple, Word
+from verlint.languages.bash.syntax import ArrayLit, Assign, Lit, Part, Simple, Word
+from verlint.record import replace
 from verlint.source import Span
 from verlint.value import Hole, Hop, Text
 
@@ -27,36 +29,39 @@ class Assigning(Builtins):
         else:
             index = None
             if assign.index is not None:
-                index = known(self.string(assign.index)) or "0"
+                index = flat(self.string(assign.index))
             found = self.string(assign.value, assignment=True) if value is None else value
             self.assign_value(assign.name, index, with_hop(found, hop), append=assign.append)
         if exported:
-            self.ensure(assign.name).exported = True
+            variable = self.ensure(assign.name)
+            variable.exported = True
             self.changed()
 
     def _assign_array(self, assign: Assign, literal: ArrayLit, hop: Hop) -> None:
-        old = self.lookup(assign.name)
-        value = None if old is None else old.value
+        old = self.ensure(assign.name)
+        self.check_writable(assign.name, old)
+        value = old.value
         array = Array(associative=isinstance(value, Array) and value.associative)
         if assign.append and value is not None:
             array = value if isinstance(value, Array) else Array({0: value})
         place = array.next_index()
         elements = self._pairs(literal, hop) if array.associative else self._numbered(literal, hop, place)
         for key, element in elements:
-            array.put(key, element)
+            array.put(key, self.joined(old, EMPTY, element, append=False))
+        array.many = array.many or any_many(element for _, element in elements)
         self.changed()
-        self.ensure(assign.name).value = array
+        old.value = array
 
     def _numbered(self, literal: ArrayLit, hop: Hop, place: int) -> list[tuple[int | str, Parts]]:
         out: list[tuple[int | str, Parts]] = []
         for item in literal.items:
             if item.index is None:
-                for text in self.fields(item.word):
-                    out.append((place, with_hop(text.parts, hop)))
+                for text in self.fields(item.word, element=True):
+                    out.append((place, with_hop(marked(text, MANY), hop)))
                     place += 1
                 continue
             index = self.arithmetic(self.string(item.index), item.index)
-            value = with_hop(self.string(item.word), hop)
+            value = with_hop(self.string(item.word, assignment=True), hop)
             if not isinstance(index, Hole):
                 out.append((index, value))
                 place = index + 1
@@ -67,9 +72,9 @@ class Assigning(Builtins):
         pending: str | None = None
         for item in literal.items:
             if item.index is not None:
-                out.append((flat(self.string(item.index)), with_hop(self.string(item.word), hop)))
+                out.append((flat(self.string(item.index)), with_hop(self.string(_without_home(item.word)), hop)))
                 continue
-            for text in self.fields(item.word):
+            for text in self.fields(_without_home(item.word), element=True):
                 if pending is None:
                     pending = flat(text.parts)
                 else:
@@ -85,7 +90,8 @@ class Assigning(Builtins):
         value = variable.value
         span = self.span(assign)
         value_span = self.span(assign.value)
-        items = tuple(Text(each, value_span) for each in value.values()[:MAX_ITEMS]) if isinstance(value, Array) else ()
+        values = value.values()[:MAX_ITEMS] if isinstance(value, Array) else []
+        items = tuple(Text(unmarked(each), value_span, bool(mark_of(each))) for each in values)
         self.run.events.append(
             Assignment(
                 name=name,
@@ -110,3 +116,11 @@ class Assigning(Builtins):
         found = self.string(Word(value.start, value.end, parts), assignment=True)
         head = plain(assign.name + ("+=" if assign.append else "="), Span(self.source, assign.start, value.start))
         return Declared(assign, found, Text((*head, *found), self.span(assign)))
+
+
+def _without_home(word: Word) -> Word:
+    """A word of an associative array, where a `~` at the beginning stands for itself."""
+    first = word.parts[0] if word.parts else None
+    if not isinstance(first, Lit) or first.quote or not first.text.startswith("~"):
+        return word
+    return Word(word.start, word.end, [replace(first, quote="\\"), *word.parts[1:]])

@@ -42,7 +42,18 @@ class AssignmentReader(RedirectReader):
             self.pos += 2 if append else 1
             index = self.window(match.end(), end - 1).index_word()
         value: Word | ArrayLit = self._array() if self.char() == "(" else self.word()
+        if isinstance(value, ArrayLit) and self.char() and self.char() not in META:
+            value = self._joined(value)
         return Assign(self.at(start), self.at(self.pos), match.group(1), index, append, value)
+
+    def _joined(self, array: ArrayLit) -> Word:
+        """`x=(a b)c` is no array but a string, parentheses and all."""
+        start = array.start if self.offsets is None else self.pos - (array.end - array.start)
+        text = self.text[start : self.pos]
+        rest = self.word()
+        if self.char() == "(":
+            raise self.fail("unexpected (")
+        return Word(array.start, rest.end, [Lit(array.start, array.end, text, '"'), *rest.parts])
 
     def _bracketed(self) -> list[Part]:
         """From `[` to its `]`; blanks and line ends between them are characters."""

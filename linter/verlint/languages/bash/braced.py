@@ -74,6 +74,8 @@ class BracedReader(WordReader):
                 self.pos += 2
             elif char == "$":
                 self.dollar([], True)
+            elif char in "<>" and self.angle([], quoted=True):
+                pass
             elif char in '"`' or (char == "'" and not (in_quotes and self.document)):
                 self.part([])
             else:
@@ -135,12 +137,14 @@ class BracedReader(WordReader):
         depth = 0
         while self.pos < self.stop:
             char, here = self.char(), self.pos
-            if char in stop and (depth == 0 or char == "}") and not (first_slash and here == start):
+            if char in stop and (depth == 0 or char == "}") and not (first_slash and here == start and char == "/"):
                 break
             if nested:
                 depth = max(depth + {"(": 1, "[": 1, ")": -1, "]": -1}.get(char, 0), 0)
             if char == "$":
                 self.dollar(parts, literal_quotes)
+            elif char in "<>" and self.angle(parts, quoted=literal_quotes):
+                pass
             elif char == "`":
                 parts.append(self._back_quoted(literal_quotes))
             elif char == '"':

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from verlint.languages.bash.control import Control
-from verlint.languages.bash.pieces import EMPTY, known
+from verlint.languages.bash.pieces import known
 from verlint.languages.bash.printing import Argument
 from verlint.languages.bash.syntax import Simple
 from verlint.value import Literal
 
 _QUIET = frozenset(
     ["ulimit", "umask", "alias", "unalias", "kill", "jobs", "bg", "fg", "disown", "times", "caller", "enable", "help",
-     "history", "bind", "compgen", "complete", "compopt", "suspend", "logout", "hash", "wait", "dirs"]
+     "history", "bind", "compgen", "complete", "compopt", "suspend", "logout", "hash", "dirs"]
 )  # fmt: skip
 """Builtins that change nothing a launcher's commands see."""
 
@@ -26,6 +26,7 @@ _METHODS = {
     "test": "_test_builtin", "[": "_test_builtin", "true": "_succeed", ":": "_succeed", "false": "_fail",
     "trap": "_trap", "let": "_let", "mapfile": "_mapfile", "readarray": "_mapfile", "getopts": "_getopts",
     "command": "_command", "builtin": "_builtin", "type": "_type", "pushd": "_pushd", "popd": "_popd",
+    "wait": "_wait",
 }  # fmt: skip
 """Builtins and the methods that run them."""
 
@@ -48,14 +49,15 @@ class Builtins(Control):
 
     def _cd(self, words: list[Argument], simple: Simple) -> None:
         rest = [each for each in self.plain_words(words)[1:] if known(each) not in ("-P", "-L", "-e", "--")]
-        target = rest[0] if rest else (self.value_of("HOME", None, simple) or EMPTY)
-        if known(target) == "-":
-            target = self.value_of("OLDPWD", None, simple) or self.cwd
-        if self.lacks_folder(target):
+        back = bool(rest) and known(rest[0]) == "-"
+        target = self.value_of("OLDPWD" if back else "HOME", None, simple) if back or not rest else rest[0]
+        if len(rest) > 1 or target is None or self.lacks_folder(target):
             self.status = 1
             return
         self.set_plain("OLDPWD", self.cwd)
         self.cwd = self.absolute(target)
+        if back:
+            self.write((*self.cwd, Literal("\n")))
         self.status = 0
 
     def _pushd(self, words: list[Argument], simple: Simple) -> None:
@@ -65,9 +67,10 @@ class Builtins(Control):
             self.directories.append(before)
 
     def _popd(self, words: list[Argument], simple: Simple) -> None:
+        self.status = 0 if self.directories else 1
         if self.directories:
+            self.set_plain("OLDPWD", self.cwd)
             self.cwd = self.directories.pop()
-        self.status = 0
 
     def _pwd(self, words: list[Argument], simple: Simple) -> None:
         self.write((*self.cwd, Literal("\n")))

@@ -14,6 +14,9 @@ _OF_ONE_PATH = ("choices", "alternatives", "max_steps", "files", "closed", "moun
 """What a run is given, or collects for the paths that follow."""
 
 
+_CHANGING = frozenset([dict, list, Stream, Variable])
+
+
 class Checkpoint:
     """The state of a shell and of its run before a line: `text` and `line` are their numbers, `answered` counts the
     conditions answered before it, `steps` what was done."""
@@ -45,9 +48,11 @@ def _copied(state: dict[str, Any]) -> dict[str, Any]:
 def _copy(value: Any) -> Any:
     kind = value.__class__
     if kind is dict:
-        return {key: each.copy() if each.__class__ is Variable else each for key, each in value.items()}
+        return {key: _copy(each) if each.__class__ in _CHANGING else each for key, each in value.items()}
     if kind is list:
-        return [_copy(each) if each.__class__ is dict else each for each in value]
+        return [_copy(each) if each.__class__ in _CHANGING else each for each in value]
     if kind is set:
         return set(value)
+    if kind is Variable:
+        return value.copy()
     return Stream(value.parts) if kind is Stream else value

@@ -5,11 +5,12 @@ from __future__ import annotations
 from verlint.languages.bash.loops import Loops, one_line
 from verlint.languages.bash.patterns import literal_text, matches
 from verlint.languages.bash.pieces import MARK, Parts, flat, identity, shown
-from verlint.languages.bash.run import DiscardLine
+from verlint.languages.bash.run import DiscardLine, Exit
 from verlint.languages.bash.syntax import (
     ArithCommand,
     Case,
     Condition,
+    Coprocess,
     For,
     ForArith,
     FunctionDef,
@@ -35,21 +36,27 @@ class CompoundCommands(Loops):
             self.simple(node)
             return
         if isinstance(node, FunctionDef):
-            self.functions[node.name] = (node.body, self.source)
+            self.functions[node.name] = (node.body, self.source, self.sources[-1])
             self.status = 0
             return
-        output, stdin, guards = self.output, self.input, self.guards
+        output, stdin, guards, errors = self.output, self.input, self.guards, self.errors
+        descriptors, files_of = self.descriptors, self.files_of
         redirections = self._redirect(node.redirects) if node.redirects else []
         if redirections is None:
             self.status = 1
-            self.output, self.input = output, stdin
+            self.output, self.input, self.errors = output, stdin, errors
+            if "e" in self.options and not self.unchecked:
+                raise Exit(1)
             return
         try:
             self._compound(node)
             if redirections and self.output is not output and self.output:
                 self._remember_output(redirections)
         finally:
-            self.output, self.input, self.guards = output, stdin, guards
+            self.guards = guards
+            if redirections:
+                self.errors = errors
+                self.output, self.input, self.descriptors, self.files_of = output, stdin, descriptors, files_of
 
     def _compound(self, node: CommandNode) -> None:
         if isinstance(node, If):
@@ -70,6 +77,8 @@ class CompoundCommands(Loops):
             self.status = 0 if self.condition(node.test) else 1
         elif isinstance(node, ArithCommand):
             self._arith_command(node)
+        elif isinstance(node, Coprocess):
+            self.coprocess(node)
 
     def _subshell_command(self, node: Subshell) -> None:
         capture = self.output is not None
@@ -114,11 +123,15 @@ class CompoundCommands(Loops):
 
     def _pattern_matches(self, word: Parts, node: Word) -> bool:
         pattern = self.pattern(node)
-        found = matches(flat(word), pattern)
+        found = matches(flat(word), pattern, any_case="nocasematch" in self.shell_options)
         if found is None:
             text = literal_text(pattern).replace(MARK, "…")
             found = self.decide(("case", identity(word), text), f"{shown(word)} is {text}", node, first=False)
         return found
+
+    def coprocess(self, node: Coprocess) -> None:
+        """Run a command beside the shell; implemented by the shell."""
+        raise NotImplementedError
 
     def _arith_command(self, node: ArithCommand) -> None:
         text = self.string(node.expr)

@@ -21,11 +21,13 @@ from verlint.languages.bash.pieces import (
     same,
     shown,
 )
+from verlint.languages.bash.regexes import BadExpression, translate_regex
 from verlint.languages.bash.run import DiscardLine
 from verlint.languages.bash.storage import Array
 from verlint.languages.bash.syntax import BinaryTest, LogicTest, Node, NotTest, Test, UnaryTest
+from verlint.languages.bash.wrappers import OPTION_LETTERS
 from verlint.lazy import pattern
-from verlint.value import Hole
+from verlint.value import Hole, Literal
 
 _BINARY = frozenset(["=", "==", "!=", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "<", ">", "-nt", "-ot", "-ef"])
 _NUMERIC = {
@@ -62,15 +64,6 @@ _FILE = frozenset(
 )
 _NESTED = pattern(r"[*+{|].*\)[*+{]")
 """A repeated group with a repetition or a choice in it: matching may take for ever in a long text."""
-
-_REGEX_CLASSES = {
-    "space": r"\s",
-    "digit": "0-9",
-    "alpha": "A-Za-z",
-    "alnum": "A-Za-z0-9",
-    "upper": "A-Z",
-    "lower": "a-z",
-}
 
 
 class TestError(Exception):
@@ -147,8 +140,11 @@ class Conditions(Expansion):
             return self._is_set(word, node)
         if op == "-t":
             return False if self.run.closed else self.decide(("tty",), "the output is a terminal", node)
-        if op in ("-o", "-R"):
-            return False
+        if op == "-o":
+            option = flat(word)
+            return OPTION_LETTERS.get(option, option) in self.options
+        if op == "-R":
+            return self.reference_of(flat(word)) is not None
         if op in _FILE:
             return self._file_test(op, word, node)
         raise TestError
@@ -189,12 +185,21 @@ class Conditions(Expansion):
             if located in self.run.made:
                 return op != "-f"
             if located in self.run.written:
-                return op != "-d"
-            if self.run.files.exists(located):
+                return self._is_full(word, located, node) if op == "-s" else op not in ("-d", "-x", "-L", "-h")
+            if self.is_there(located):
                 return self._existing(op, located)
         kind = {"-d": "is a folder", "-f": "is a file", "-x": "is executable"}.get(op, "exists")
         key = (op, identity(self.absolute(word)))
         return self.decide(key, f"{shown(word)} {kind}", node, first=False)
+
+    def _is_full(self, word: Parts, located: str, node: Node) -> bool:
+        """Whether a file that was written here has anything in it."""
+        written = self.run.written[located]
+        if any(isinstance(part, Literal) and part.text for part in written):
+            return True
+        if not has_hole(written):
+            return False
+        return self.decide(("-s", identity(self.absolute(word))), f"{shown(word)} is not empty", node)
 
     def _existing(self, op: str, located: str) -> bool:
         files = self.run.files
@@ -283,7 +288,7 @@ class Conditions(Expansion):
         right = self.string(test.right)
         if has_hole(left) and same(left, right) is True:
             return True
-        found = matches(flat(left), pattern)
+        found = matches(flat(left), pattern, any_case="nocasematch" in self.shell_options)
         if found is None:
             key = ("match", identity(left), identity(right))
             found = self.decide(key, f"{shown(left)} is {literal_text(pattern).replace(MARK, '…')}", test, first=False)
@@ -295,12 +300,14 @@ class Conditions(Expansion):
             return self.decide(
                 ("regex", identity(left), str(pattern)), f"{shown(left)} =~ {literal_text(pattern)}", test
             )
-        text = "".join(re.escape(run) if quoted else run for run, quoted in pattern)
-        text = re.sub(r"\[:(\w+):\]", lambda match: _REGEX_CLASSES.get(match.group(1), ""), text)
+        try:
+            text = translate_regex(pattern)
+        except BadExpression:
+            return False
         if len(flat(left)) > MAX_REPEATED and _NESTED.search(text):
             return self.decide(("regex", identity(left), text), f"{shown(left)} =~ {text}", test)
         try:
-            match = re.search(text, flat(left))
+            match = re.search(text, flat(left), re.S | re.I if "nocasematch" in self.shell_options else re.S)
         except re.error:
             return self.decide(("regex", identity(left), text), f"{shown(left)} =~ {text}", test)
         groups = [match.group(), *match.groups()] if match else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from verlint.languages.bash.arguments import Arguments
-from verlint.languages.bash.pieces import EMPTY, MARK, Parts, flat, has_hole, join, known, plain
+from verlint.languages.bash.pieces import EMPTY, MARK, Parts, flat, has_hole, join, known, only_hole, plain
 from verlint.languages.bash.printing import Argument, integer
 from verlint.languages.bash.run import Exit, LoopControl, Return
 from verlint.languages.bash.syntax import Simple
@@ -22,7 +22,7 @@ class Control(Arguments):
         if not rest:
             self.status = 2
             return
-        self.source_file(rest[0], rest[1:], simple)
+        self.source_file(rest[0], self.passed(words[2:]), simple)
 
     def _eval(self, words: list[Argument], simple: Simple) -> None:
         self.status = 0
@@ -41,6 +41,7 @@ class Control(Arguments):
         self.status = 0
         if rest:
             self.external(rest, simple)
+            self.traps = {}  # the program takes the place of the shell, which nothing runs after
             raise Exit(self.status)
 
     def _command(self, words: list[Argument], simple: Simple) -> None:
@@ -83,6 +84,9 @@ class Control(Arguments):
         raise Exit(self._status_argument(words))
 
     def _return(self, words: list[Argument], simple: Simple) -> None:
+        if not self.function_names:  # of functions and sourced files
+            self.status = 2
+            return
         raise Return(self._status_argument(words))
 
     def _status_argument(self, words: list[Argument]) -> int | None:
@@ -99,11 +103,31 @@ class Control(Arguments):
             raise LoopControl(integer(self.plain_words(words)[1:2], 1) or 1, True)
         self.status = 0
 
-    def _trap(self, words: list[Argument], simple: Simple) -> None:
-        texts = [flat(each) for each in self.plain_words(words)]
-        if len(texts) > 2 and any(each in ("EXIT", "0") for each in texts[2:]):
-            self.traps["EXIT"] = EMPTY if texts[1] == "-" else self.plain_words(words)[1]
+    def _wait(self, words: list[Argument], simple: Simple) -> None:
+        """The status of the last of the background jobs that are named; 0 when it waits for all."""
         self.status = 0
+        for word in self.plain_words(words)[1:]:
+            if flat(word).startswith("-"):
+                self.status = None
+                continue
+            hole = only_hole(word)
+            self.status = None if hole is None else self.jobs.get(hole.key)
+
+    def _trap(self, words: list[Argument], simple: Simple) -> None:
+        rest = self.plain_words(words)[1:]
+        if rest and flat(rest[0]) == "--":
+            rest = rest[1:]
+        texts = [flat(each) for each in rest]
+        self.status = 0
+        if not rest or texts[0] in ("-p", "-l"):
+            return
+        action = EMPTY if len(rest) == 1 or texts[0] == "-" else rest[0]
+        for name in texts[1:] or texts:
+            name = {"0": "EXIT"}.get(name, name.upper().removeprefix("SIG"))
+            if action:
+                self.traps[name] = action
+            else:
+                self.traps.pop(name, None)
 
     # ---- testing
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence as Seq
 
-from verlint.languages.bash.syntax import Redirect, Sequence, SyntaxProblem
+from verlint.languages.bash.syntax import Program, Redirect, Sequence, SyntaxProblem
 from verlint.lazy import pattern
 
 TYPE_CHECKING = False
@@ -63,6 +63,11 @@ class Cursor:
         return BashSyntaxError(
             SyntaxProblem(message, self.at(min(self.pos, self.stop)), None if opened is None else self.at(opened))
         )
+
+    def stop_reading(self, message: str, opened: int, *, silent: bool = False) -> BashSyntaxError:
+        """The error to raise for a fault after which bash reads no further, but does not fail."""
+        offset = self.at(min(self.pos, self.stop))
+        return BashSyntaxError(SyntaxProblem(message, offset, self.at(opened), ends=False, silent=silent))
 
     def at(self, position: int) -> int:
         """Offset in the outermost text of a position in this one."""
@@ -165,6 +170,6 @@ class Cursor:
         """Commands up to a closing token; implemented by the parser of commands."""
         raise NotImplementedError
 
-    def expect_end(self) -> None:
-        """Raise unless only blanks are left; implemented by the parser of commands."""
+    def program(self) -> Program:
+        """The whole text, command by command; implemented by the parser of commands."""
         raise NotImplementedError

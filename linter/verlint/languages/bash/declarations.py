@@ -31,7 +31,8 @@ class Declarations(Reading):
         flags, rest = self._flags(words)
         self.status = 0
         if "f" in flags:
-            self.exported_functions.update(flat(name) for name in self.plain_words(rest))
+            change = self.exported_functions.difference_update if "n" in flags else self.exported_functions.update
+            change(flat(name) for name in self.plain_words(rest))
             return
         if "p" in flags:
             return
@@ -42,6 +43,16 @@ class Declarations(Reading):
             self.changed()
             return
         self._declare_all(rest, simple, flags, exported=True, local=False)
+        for text in self.texts(rest):
+            self._keep(text.prefix)
+
+    def _keep(self, text: str) -> None:
+        """What a function exports of the variables that its call has before it outlives the call."""
+        match = re.match(r"\w+", text)
+        for scope in reversed(self.scopes):
+            if match and match.group() in scope:
+                scope[match.group()].kept = scope[match.group()].temporary
+                return
 
     def _declare(self, words: list[Argument], simple: Simple) -> None:
         flags, rest = self._flags(words)
@@ -49,34 +60,72 @@ class Declarations(Reading):
             names = [flat(each) for each in self.plain_words(rest)]
             found = bool(names) and (names[0] in self.functions or self.lookup(names[0]) is not None)
             self.status = 0 if found else 1
+            if "f" in flags and "x" in flags:
+                self.exported_functions.update(name for name in names if name in self.functions)
             return
-        local = bool(self.function_names) and "g" not in flags
-        self._declare_all(rest, simple, flags, exported="x" in flags, local=local)
+        scopes = self.scopes
+        if "g" in flags:  # the global variable is meant, whatever hides it
+            self.scopes = []
+        try:
+            self._declare_all(rest, simple, flags, exported="x" in flags, local=bool(self.scopes))
+        finally:
+            self.scopes = scopes
+        self._without(words, rest)
 
     def _local(self, words: list[Argument], simple: Simple) -> None:
         flags, rest = self._flags(words)
+        if not self.scopes:
+            self.status = 1
+            return
         self._declare_all(rest, simple, flags, exported="x" in flags, local=True)
+        self._without(words, rest)
+
+    def _without(self, words: list[Argument], rest: list[Argument]) -> None:
+        """`declare +x`: attributes that are taken away."""
+        off = "".join(text[1:] for word in self.texts(words[1:]) if re.fullmatch(r"\+[a-z]+", text := word.known or ""))
+        if not off:
+            return
+        for word in rest:
+            variable = self.lookup(re.split(r"\W", self.texts([word])[0].prefix)[0])
+            if variable is not None:
+                variable.exported = variable.exported and "x" not in off
+                variable.integer = variable.integer and "i" not in off
+        self.changed()
 
     def _readonly(self, words: list[Argument], simple: Simple) -> None:
         flags, rest = self._flags(words)
-        self._declare_all(rest, simple, flags, exported=False, local=False)
+        self._declare_all(rest, simple, flags + "r", exported=False, local=False)
+        for text in self.texts(rest):
+            self._keep(text.prefix)
 
     def _declare_all(self, rest: list[Argument], simple: Simple, flags: str, *, exported: bool, local: bool) -> None:
+        self.status = 0
         for word in rest:
-            if isinstance(word, Declared):
+            text = word.assign.name if isinstance(word, Declared) else word.prefix.partition("=")[0].rstrip("+")
+            if local and self._is_readonly(text):
+                self.note("readonly", f"{text}: readonly variable", simple)
+                self.status = 1
+            elif isinstance(word, Declared):
                 self._declare_assignment(word, simple, flags, exported=exported, local=local)
             else:
                 self._declare_word(word, simple, flags, exported=exported, local=local)
-        self.status = 0
         self.changed()
+
+    def _is_readonly(self, name: str) -> bool:
+        variable = self.lookup(name)
+        return variable is not None and variable.readonly
 
     def _declare_assignment(self, word: Declared, simple: Simple, flags: str, *, exported: bool, local: bool) -> None:
         assign = word.assign
-        if local and self.scopes and assign.name not in self.scopes[-1]:
-            self.scopes[-1][assign.name] = Variable()
+        if local and self.scopes:
+            self.make_local(assign.name)
         if flags.strip("xrg"):
             self._attributes(self.ensure(assign.name), flags)
-        self.assign(assign, word.value, exported=exported)
+        if exported:
+            self.ensure(assign.name).exported = True
+        self.assign(assign, word.value)
+        if "r" in flags:
+            self.ensure(assign.name).readonly = True
         self.record_assignment(assign.name, assign, simple, exported=exported)
 
     def _declare_word(self, word: Text, simple: Simple, flags: str, *, exported: bool, local: bool) -> None:
@@ -85,18 +134,22 @@ class Declarations(Reading):
             at = text.index("=")
             name = text[:at].rstrip("+")
             if local and self.scopes:
-                self.scopes[-1][name] = Variable()
-            self.assign_value(name, None, cut(word.parts, at + 1, len(text)), append=text[at - 1] == "+")
+                self.make_local(name)
             self._attributes(self.ensure(name), flags)
+            self.assign_value(name, None, cut(word.parts, at + 1, len(text)), append=text[at - 1] == "+")
+            if "r" in flags:
+                self.ensure(name).readonly = True
             if exported:
                 self.ensure(name).exported = True
             return
         if not text.isidentifier():
             return
         if local and self.scopes:
-            self._attributes(self.scopes[-1].setdefault(text, Variable()), flags)
+            self._attributes(self.make_local(text), flags)
         elif flags:
             self._attributes(self.ensure(text), flags)
+        if "r" in flags:
+            self.ensure(text).readonly = True
         if exported:
             if self.lookup(text) is None and not self.run.closed and text.upper() == text:
                 self.globals[text] = Variable((self.environment_hole(text, simple),))
@@ -116,8 +169,12 @@ class Declarations(Reading):
 
     def _unset(self, words: list[Argument], simple: Simple) -> None:
         flags, rest = self._flags(words)
+        self.status = 0
         for word in self.plain_words(rest):
             text = flat(word)
+            if "f" not in flags and self._is_readonly(text.partition("[")[0]):
+                self.status = 1
+                continue
             if "f" in flags:
                 self.functions.pop(text, None)
                 continue
@@ -131,7 +188,6 @@ class Declarations(Reading):
                     variable.value.drop(key)
             else:
                 self.unset(text)
-        self.status = 0
 
     # ---- implemented further up
 

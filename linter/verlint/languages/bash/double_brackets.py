@@ -20,8 +20,8 @@ class ConditionReader(AssignmentReader):
         test = self._or_test()
         self.extended = outer
         self.skip_newlines()
-        if not self.looking_at("]]"):
-            raise self.fail("this [[ has no ]]", start)
+        if not (self.looking_at("]]") and (not self.peek(2) or self.peek(2) in META)):
+            raise self.stop_reading("this [[ has no ]]", start)
         self.pos += 2
         return Condition(self.at(start), self.at(self.pos), test)
 
@@ -60,7 +60,7 @@ class ConditionReader(AssignmentReader):
             inner = self._or_test()
             self.depth -= 1
             if self.char() != ")":
-                raise self.fail("this ( inside [[ is never closed", start)
+                raise self.stop_reading("this ( inside [[ is never closed", start)
             self.pos += 1
             return inner
         return self._plain_test(start)
@@ -78,7 +78,7 @@ class ConditionReader(AssignmentReader):
         self.skip_blanks()
         binary = _BINARY.match(self.text, self.pos, self.stop)
         if binary is None and self.char() == "\n":
-            raise self.fail("unexpected end of line inside [[")
+            raise self.stop_reading("unexpected end of line inside [[", start)
         if binary is None:
             return UnaryTest(left.start, left.end, "-n", left)
         self.pos = binary.end()
@@ -89,7 +89,7 @@ class ConditionReader(AssignmentReader):
     def _test_word(self) -> Word:
         word = self.word()
         if word.start == word.end:
-            raise self.fail(f"unexpected {self.here()} inside [[")
+            raise self.stop_reading(f"unexpected {self.here()} inside [[", word.start)
         return word
 
     def _regex(self) -> Word:

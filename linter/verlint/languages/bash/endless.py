@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping
 
 from verlint.languages.bash.options import option_case
+from verlint.languages.bash.pieces import Parts
 from verlint.languages.bash.syntax import (
     AndOr,
     ArithCommand,
@@ -58,7 +59,8 @@ _NAMES = pattern(r"[A-Za-z_]\w*")
 _SET_BY = pattern(r"([A-Za-z_]\w*)\s*(?:\[[^\]]*\])?\s*(?:[-+*/%&|^]|<<|>>)?=(?!=)|(?:\+\+|--)\s*([A-Za-z_]\w*)")
 _SET_AFTER = pattern(r"([A-Za-z_]\w*)\s*(?:\+\+|--)")
 
-Functions = Mapping[str, tuple[object, Source]]
+Functions = Mapping[str, tuple[object, Source, Parts]]
+"""Functions by name: the body, the text it stands in, and that text's name for the shell."""
 
 
 def proof(node: While | ForArith, source: Source, functions: Functions, *, same_state: bool) -> str:
@@ -107,7 +109,7 @@ def calls_itself(name: str, source: Source, functions: Functions) -> bool:
     """Whether a function reaches itself again on every way through it."""
     waiting, seen = [name], set[str]()
     while waiting:
-        body, place = functions.get(waiting.pop(), (None, source))
+        body, place, _ = functions.get(waiting.pop(), (None, source, ()))
         if not isinstance(body, Group) or place is not source:
             continue
         for each in _certain(body.body):
@@ -145,7 +147,7 @@ def _certain(body: Sequence) -> Iterator[Simple]:
 def functions_of(program: Program, source: Source) -> Functions:
     """The functions that a text defines."""
     return {
-        node.name: (node.body, source)
+        node.name: (node.body, source, ())
         for group in program.groups
         for node in walk(group)
         if isinstance(node, FunctionDef)

@@ -4,9 +4,10 @@ arithmetic, splitting, file names, quote removal."""
 from __future__ import annotations
 
 from verlint.languages.bash.braces import expand_braces
+from verlint.languages.bash.elastic import MANY, WORDS, listed
+from verlint.languages.bash.globbing import file_names
 from verlint.languages.bash.parameters import Parameters
-from verlint.languages.bash.patterns import Pattern, compile_pattern, is_pattern
-from verlint.languages.bash.pieces import MARK, collapse, plain
+from verlint.languages.bash.pieces import collapse
 from verlint.languages.bash.segments import Segment
 from verlint.languages.bash.splitting import FieldSplitter
 from verlint.languages.bash.syntax import DoubleQuoted, Lit, Param, Part, Word
@@ -18,13 +19,19 @@ _TILDE_ASSIGNMENT = pattern(r"[A-Za-z_]\w*=~(?=/|$)")
 
 _CARE = frozenset("~{*?[+@!")
 _WILD = frozenset("*?[+@!")
+_NUMBERS = frozenset(
+    ["process number", "exit status", "number of arguments", "number of elements", "length of an unknown",
+     "arithmetic with an unknown"]
+)  # fmt: skip
+"""Reasons of unknowns that are one word for sure."""
+_ANY_NUMBER = ("arguments", WORDS, MANY)
 
 
 class Expansion(Parameters):
     """Expands words."""
 
-    def fields(self, word: Word) -> list[Text]:
-        """The words that one word becomes."""
+    def fields(self, word: Word, *, element: bool = False) -> list[Text]:
+        """The words that one word becomes; `element`: as an element of an array, where `name=~` is no assignment."""
         span = Span(self.source, word.start, word.end)
         parts = word.parts
         if len(parts) == 1:
@@ -34,7 +41,7 @@ class Expansion(Parameters):
         out: list[Text] = []
         for expanded in expand_braces(parts):
             segments: list[Segment] = []
-            self.segments(self._tilde_after_equals(expanded), False, segments)
+            self.segments(expanded if element else self._tilde_after_equals(expanded), False, segments)
             self._charge(segments)
             out.extend(self._split(segments, span))
         return out
@@ -70,72 +77,13 @@ class Expansion(Parameters):
         names = "f" not in self.options
         out: list[Text] = []
         for pieces in splitter.finish():
-            found = self._file_names(pieces) if names and _may_be_pattern(pieces) else None
+            found = file_names(self, pieces, span) if names and _may_be_pattern(pieces) else None
             if found is not None:
-                out.extend(Text((Literal(name, span),), span) for name in found)
+                out.extend(found)
             else:
                 parts = collapse(tuple([piece for piece, _, _ in pieces if piece is not None]))
-                out.append(Text(parts, span, _is_elastic(pieces)))
-        return out
-
-    def _file_names(self, pieces: list[Segment]) -> list[str] | None:
-        """The files an unquoted pattern means; None when the word stays as it is."""
-        pattern: Pattern = tuple(
-            (piece.text if isinstance(piece, Literal) else MARK, quoted)
-            for piece, quoted, _ in pieces
-            if piece is not None
-        )
-        if not is_pattern(pattern) or any(MARK in text for text, _ in pattern):
-            return None
-        found = self._glob(pattern)
-        if found:
-            return found
-        return [] if found == [] and "nullglob" in self.shell_options else None
-
-    def _glob(self, pattern: Pattern) -> list[str] | None:
-        components: list[list[tuple[str, bool]]] = [[]]
-        for text, quoted in pattern:
-            for number, run in enumerate(text.split("/")):
-                if number:
-                    components.append([])
-                if run:
-                    components[-1].append((run, quoted))
-        absolute = not components[0]
-        if absolute and not self.run.mount:
-            return None
-        paths = ["/" if absolute else ""]
-        last = len(components) - 1
-        for number, component in enumerate(components):
-            if not component:
-                if number == last and number:
-                    paths = [path + "/" for path in paths if self._is_dir(path)]
-                continue
-            paths = self._glob_component(paths, tuple(component))
-        return paths
-
-    def _is_dir(self, path: str) -> bool:
-        located = self.locate(plain(path))
-        return located is not None and self.run.files.is_dir(located)
-
-    def _glob_component(self, paths: list[str], component: Pattern) -> list[str]:
-        out: list[str] = []
-        name = "".join(text for text, _ in component)
-        for path in paths:
-            base = path if path in ("", "/") else path + "/"
-            if not is_pattern(component):
-                located = self.locate(plain(base + name))
-                if located is not None and self.run.files.exists(located):
-                    out.append(base + name)
-                continue
-            located = self.locate(plain(path or "."))
-            if located is None:
-                continue
-            regex = compile_pattern(component)
-            for entry in self.run.files.listing(located):
-                if entry.startswith(".") and not name.startswith("."):
-                    continue
-                if regex.fullmatch(entry):
-                    out.append(base + entry)
+                elastic = _is_elastic(pieces)
+                out.append(Text(listed(parts) if elastic else parts, span, elastic))
         return out
 
 
@@ -151,9 +99,9 @@ def _is_elastic(pieces: list[Segment]) -> bool:
     bare = bool(pieces)
     for piece, quoted, _ in pieces:
         if isinstance(piece, Hole):
-            if isinstance(piece.key, tuple) and piece.key[0] == "arguments":
+            if isinstance(piece.key, tuple) and piece.key and piece.key[0] in _ANY_NUMBER:
                 return True
-            bare = bare and not quoted
+            bare = bare and not quoted and piece.reason not in _NUMBERS
         else:
             bare = False
     return bare

@@ -5,21 +5,33 @@ from __future__ import annotations
 import re
 
 from verlint.languages.bash.command import Guard
+from verlint.languages.bash.elastic import is_many, unmarked
 from verlint.languages.bash.endless import counts, names_looked_at, proof, waits_or_works
 from verlint.languages.bash.options import option_case, option_loop
-from verlint.languages.bash.pieces import flat, identity, is_empty
-from verlint.languages.bash.run import MAX_LOOP, MAX_LOOP_STEPS, DiscardLine, Endless, Exit, LoopControl
+from verlint.languages.bash.pieces import EMPTY, Parts, flat, identity, known
+from verlint.languages.bash.run import (
+    MAX_LOOP,
+    MAX_LOOP_STEPS,
+    DiscardLine,
+    Endless,
+    Exit,
+    LoopControl,
+    ReadOnly,
+)
 from verlint.languages.bash.simple import SimpleCommands
-from verlint.languages.bash.storage import Array, Variable
-from verlint.languages.bash.syntax import For, ForArith, Sequence, While, Word
-from verlint.value import Hole, Text
+from verlint.languages.bash.storage import Array, Stream, Variable
+from verlint.languages.bash.syntax import Case, For, ForArith, Sequence, While, Word
+from verlint.lazy import pattern
+from verlint.value import Hole, Literal, Text
+
+_STAND_IN = pattern("[\U00100000-\U0010ffff]")
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
 
 
-_State: TypeAlias = tuple[list[dict[str, object]], list[str], object, "int | None"]
+_State: TypeAlias = tuple[list[dict[str, object]], list[str], object, "list[int | None]", int, int]
 
 
 class Loops(SimpleCommands):
@@ -60,6 +72,9 @@ class Loops(SimpleCommands):
         elif not node.name.isidentifier():
             self.status = 1
             return
+        if node.select:
+            self._select(node, [unmarked(value.parts) for value in values])
+            return
         begun = self.run.steps
         self.loops += 1
         try:
@@ -68,13 +83,46 @@ class Loops(SimpleCommands):
                 if self._takes_too_long(number, begun):
                     self.run.over_budget = True
                     break
-                self.assign_value(node.name, None, value.parts)
+                try:
+                    self.assign_value(node.name, None, unmarked(value.parts))
+                except ReadOnly:
+                    self.status = 1
+                    return
                 if not self._each(node.body):
                     break
             else:
                 if options is not None:
                     option_loop(self, node, *options)
                     self.status = 0
+        finally:
+            self.loops -= 1
+
+    def _select(self, node: For, choices: list[Parts]) -> None:
+        """A menu: the numbers are read from the input; where that is not known, one choice nobody knows is made."""
+        stream = self.input
+        if stream is None and not self.run.closed and choices:
+            hole = self.hole(node.name, "choice of the user", node)
+            stream = Stream((hole, Literal("\n")))
+        self.loops += 1
+        try:
+            while choices:
+                self.run.step()
+                reply, found = (EMPTY, False) if stream is None else stream.line()
+                if not found:
+                    self.status = 1
+                    return
+                text = known(reply)
+                if text == "":
+                    continue
+                self.assign_value("REPLY", None, reply)
+                chosen = (
+                    choices[int(text) - 1]
+                    if text is not None and text.isdigit() and 0 < int(text) <= len(choices)
+                    else EMPTY
+                )
+                self.assign_value(node.name, None, reply if text is None else chosen)
+                if not self._each(node.body) or text is None:
+                    return
         finally:
             self.loops -= 1
 
@@ -117,7 +165,7 @@ class Loops(SimpleCommands):
         """One of the three expressions of `for ((…))`; `empty` is the value of none, None means that bash rejects it,
         which ends the loop."""
         text = self.string(word)
-        if is_empty(text):
+        if not flat(text).strip():
             return empty
         try:
             return self.arithmetic(text, node)
@@ -137,9 +185,13 @@ class Loops(SimpleCommands):
             self.set_plain(counter, (hole,))
 
     def _while(self, node: While) -> None:
-        options = option_case(node) if self.open_arguments else None
+        many = next((at for at, each in enumerate(self.positional) if is_many(each)), None)
+        options = option_case(node) if self.open_arguments or many is not None else None
         if options is None:
             self._turns(node)
+            return
+        if many is not None:
+            self._options_among(node, options, many)
             return
         if self.positional:  # the given arguments first
             self.open_arguments = False
@@ -150,6 +202,21 @@ class Loops(SimpleCommands):
         if not self.positional:
             option_loop(self, node, *options)
             self.status = 0
+
+    def _options_among(self, node: While, options: tuple[Case, str], many: int) -> None:
+        """An argument loop over words of which an unknown number may be options: those before it first."""
+        behind = self.positional[many:]
+        self.positional, outer, self.open_arguments = self.positional[:many], self.open_arguments, False
+        try:
+            if self.positional:
+                self._turns(node)
+            if not self.positional:
+                option_loop(self, node, *options)
+                behind = behind[:1]
+                self.status = 0
+        finally:
+            self.positional = [*self.positional, *behind]
+            self.open_arguments = outer
 
     def _turns(self, node: While) -> None:
         self.loops += 1
@@ -245,7 +312,8 @@ class Loops(SimpleCommands):
             {name: _content(variable) for name, variable in scope.items()} for scope in (self.globals, *self.scopes)
         ]
         arguments = [flat(each) for each in self.positional]
-        return scopes, arguments, identity(self.cwd), None if self.input is None else len(self.input.parts)
+        streams = [None if each is None else each.size() for each in (self.input, *self.descriptors.values())]
+        return scopes, arguments, identity(self.cwd), streams, self.option_offset, len(self.run.written)
 
 
 def _without_serials(state: object) -> object:
@@ -272,4 +340,4 @@ def _counter(first: Word, text: str) -> str:
 
 def one_line(text: str) -> str:
     """A text written over several lines as one."""
-    return " ".join(text.replace("\\\n", " ").split()).rstrip("; ")
+    return _STAND_IN.sub("…", " ".join(text.replace("\\\n", " ").split()).rstrip("; "))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 
+from verlint.languages.bash.elastic import MANY, any_many, mark_of, mark_parts, unmarked
 from verlint.languages.bash.pieces import (
     EMPTY,
     Parts,
     flat,
     has_hole,
+    identity,
     is_empty,
     known,
     only_hole,
@@ -16,7 +18,7 @@ from verlint.languages.bash.pieces import (
     plain,
     with_hop,
 )
-from verlint.languages.bash.run import Exit
+from verlint.languages.bash.run import DiscardLine, Exit
 from verlint.languages.bash.segments import Segment, Segments, bare_text, is_blank
 from verlint.languages.bash.storage import Array
 from verlint.languages.bash.syntax import Param, Word
@@ -59,18 +61,15 @@ class Parameters(Segments):
     def _list_parameter(self, param: Param, star: str, in_quotes: bool, out: list[Segment]) -> None:
         values = self.list_values(param.name, param)
         if param.op == "len":
-            variable = self.lookup(param.name)
-            if variable is None or variable.value is None:
-                self._set_or_end(param.name, param)
-            size = (
-                (self.hole("$#", "number of arguments", param),) if self.open_arguments and param.name in "@*" else None
-            )
-            self._put(size or plain(str(len(values))), in_quotes, out)
+            if not values and param.name not in ("@", "*"):
+                self._check_set(param)
+            self._put(self._size(param, values), in_quotes, out)
             return
         if param.op == ":":
             sliced = self._slice(param, values)
             if sliced is None:
-                self._put((self.hole(self.span(param).text, "slice at an unknown place", param),), in_quotes, out)
+                hole = self.hole(self.span(param).text, "slice at an unknown place", param)
+                self._put_list([mark_parts((hole,), MANY)], star, in_quotes, out)
                 return
             values = sliced
         elif param.op in _DEFAULTING:
@@ -82,8 +81,22 @@ class Parameters(Segments):
             elif param.op[-1] == "+":
                 return
         elif param.op:
-            values = [transform(self, value, param) for value in values]
+            values = [self._transformed(value, param) for value in values]
         self._put_list(values, star, in_quotes, out)
+
+    def _size(self, param: Param, values: list[Parts]) -> Parts:
+        """The number of elements."""
+        if self.open_arguments and param.name in ("@", "*"):
+            return (self.hole("$#", "number of arguments", param),)
+        if any_many(values):
+            key = ("count", tuple(map(identity, values)))
+            return (self.hole(self.span(param).text, "number of elements", param, key),)
+        return plain(str(len(values)))
+
+    def _transformed(self, value: Parts, param: Param) -> Parts:
+        mark = mark_of(value)
+        made = transform(self, unmarked(value) if mark else value, param)
+        return mark_parts(made, mark) if mark else made
 
     def _slice(self, param: Param, values: list[Parts]) -> list[Parts] | None:
         """The elements from an index on; gaps of an array count as places."""
@@ -96,12 +109,18 @@ class Parameters(Segments):
         variable = None if param.name in ("@", "*") else self.lookup(param.name)
         if variable is not None and isinstance(variable.value, Array) and not variable.value.associative:
             array = variable.value
+            if array.many and any_many(array.values()[: offset if offset >= 0 else None]):
+                return None
             offset += array.next_index() if offset < 0 else 0
             chosen = [array.items[key] for key in array.ordered_keys() if isinstance(key, int) and key >= offset >= 0]
         else:
             whole = [self.name, *values] if param.name in ("@", "*") else values
             offset += len(whole) if offset < 0 else 0
+            if any_many(whole[: max(offset, 0)]):
+                return None
             chosen = whole[offset:] if offset >= 0 else []
+        if length is not None and any_many(chosen[:length]):
+            return None
         return chosen if length is None else chosen[:length]
 
     # ---- single values
@@ -121,6 +140,10 @@ class Parameters(Segments):
         self._apply(param, name, index, value, in_quotes, out)
 
     def _indirect(self, param: Param, index: str | None, in_quotes: bool, out: list[Segment]) -> None:
+        referred = self.reference_of(param.name) if not param.op else None
+        if referred is not None:
+            self._put(plain(referred), in_quotes, out)
+            return
         target = self.value_of(param.name, index, param)
         name = None if target is None else known(target)
         if not name:
@@ -137,7 +160,10 @@ class Parameters(Segments):
         self, param: Param, name: str, index: str | None, value: Parts | None, in_quotes: bool, out: list[Segment]
     ) -> None:
         if param.op == "len":
-            if value is None:
+            if value is None and index is not None:
+                self._check_set(param)
+                value = EMPTY
+            elif value is None:
                 value = self._set_or_end(name, param)
             if has_hole(value):
                 self._put((self.hole(self.span(param).text, "length of an unknown", param),), in_quotes, out)
@@ -151,9 +177,19 @@ class Parameters(Segments):
             value = self._set_or_end(name, param)
             if not value and name not in ("@", "*"):
                 self.note("empty", name, param)
+        elif "u" in self.options and (hole := only_hole(value)) is not None:
+            self._check_word(hole, param)
         if param.op:
             value = transform(self, value, param)
         self._put(value, in_quotes, out)
+
+    def _check_word(self, hole: Hole, param: Param) -> None:
+        """One of an unknown number of words may not be there, which ends the script."""
+        if isinstance(hole.key, tuple) and hole.key[0] == "word" and param.name.isdigit():
+            key = ("arguments", int(param.name), tuple(map(identity, self.positional)))
+            if not self.decide(key, f"there are {param.name} arguments", param):
+                self.note("unset", param.name, param)
+                raise Exit(1)
 
     def _set_or_end(self, name: str, param: Param) -> Parts:
         """The value of a name that may not be set: empty, but under `set -u` the end of the script."""
@@ -163,6 +199,13 @@ class Parameters(Segments):
         if self.run.closed or self.lookup(name) is not None or not name.isidentifier():
             raise Exit(1)
         return (self.environment_hole(name, param),)  # the script could not go on without it
+
+    def _check_set(self, param: Param) -> None:
+        """Under `set -u` the length of an array that is not set drops the line."""
+        variable = self.lookup(param.name)
+        if "u" in self.options and (variable is None or variable.value is None):
+            self.fault("unset", param.name, param)
+            raise DiscardLine
 
     # ---- defaults
 

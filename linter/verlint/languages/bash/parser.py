@@ -16,6 +16,7 @@ from verlint.languages.bash.syntax import (
     CaseArm,
     Command,
     Compound,
+    Coprocess,
     For,
     ForArith,
     FunctionDef,
@@ -39,7 +40,7 @@ _RESERVED = pattern(
     r"(?:then|elif|else|fi|done|do|esac|\}|if|case|while|until|for|in|function|\{|!|\[\[|\]\]|time|select|coproc)"
     r"(?=(?:\\\n)*(?:[ \t\n;&|<>()]|\Z))"
 )
-"""The reserved words; one may stand directly before a continued line end (`then\\`), not around one."""
+_SPLIT = pattern(r"(?<![^\s;&|<>()])([a-z]+)((?:\\\n)+)([a-z]+)(?![^\s;&|<>()])")
 
 _READERS = {
     "if": "_if", "while": "_while", "until": "_while", "for": "_for", "select": "_for", "case": "_case",
@@ -115,12 +116,6 @@ class Parser(ConditionReader):
 
     def _list_may_end(self) -> bool:
         return self.char() in "\n)" or self.looking_at(";;") or self.looking_at(";&")  # "" is in every string
-
-    def expect_end(self) -> None:
-        """Raise unless only blanks and line ends are left."""
-        self.skip_newlines()
-        if self.pos < self.stop:
-            raise self.fail(f"unexpected {self.here()}")
 
     def _and_or(self) -> AndOr:
         start = self.pos
@@ -333,9 +328,21 @@ class Parser(ConditionReader):
 
     def _for_arith(self, start: int) -> ForArith:
         self.pos += 2
-        first = self.arithmetic(";", start)
-        test = self.arithmetic(";", start)
-        step = self.arithmetic("))", start)
+        here = self.pos
+        self.balanced(start)
+        if self.char() != ")":
+            raise self.stop_reading("this for (( has no )) of its own", start, silent=True)
+        end = self.pos - 1
+        inner = self.window(here, end)
+        try:
+            first = inner.arithmetic(";", start)
+            test = inner.arithmetic(";", start)
+        except BashSyntaxError:
+            raise self.fail("this for (( lacks a ;", start) from None
+        step = inner.arithmetic("", start)
+        if any(isinstance(part, Lit) and ";" in part.text for part in step.parts):
+            raise self.fail("this for (( has too many ;", start)
+        self.pos = end + 2
         body = self._loop_body(start)
         return ForArith(self.at(start), self.at(self.pos), first, test, step, body)
 
@@ -411,12 +418,19 @@ class Parser(ConditionReader):
         self.skip_blanks()
         return self._function_body(start, name)
 
-    def _coproc(self, start: int) -> Group:
+    def _coproc(self, start: int) -> Coprocess:
         self.pos += 6
         self.skip_blanks()
+        here, name = self.pos, "COPROC"
+        if not self.reserved() and self.char() != "(":
+            word = self.word()
+            self.skip_blanks()
+            if self._compound(self.reserved()) is not None:
+                name = "".join(part.text for part in word.parts if isinstance(part, Lit))
+            else:
+                self.pos = here
         inner = self.command()
-        item = AndOr(inner.start, inner.end, [("", Pipeline(inner.start, inner.end, [inner], False))])
-        return Group(self.at(start), inner.end, Sequence(inner.start, inner.end, [(item, True)]))
+        return Coprocess(self.at(start), inner.end, name, inner)
 
 
 def _ends_itself(item: AndOr) -> bool:
@@ -431,4 +445,18 @@ def parse(text: str, *, file: bool = True, stand_ins: bool = False) -> Program:
 
     Never raises on bad input: the fault is in `Program.problem`, and the commands before it are kept.
     """
-    return Parser(text, final_backslash=file, stand_ins=stand_ins).program()
+    return Parser(_with_whole_keywords(text), final_backslash=file, stand_ins=stand_ins).program()
+
+
+def _with_whole_keywords(text: str) -> str:
+    """The text with a continued line inside a reserved word (`do⏎ne`) moved behind that word; nothing else moves."""
+    at = text.find("\\\n")
+    while at >= 0:
+        if text[max(at - 1, 0)].islower() and text[at + 2 : at + 3].islower():
+            return _SPLIT.sub(lambda each: _rejoined(each.group(1), each.group(2), each.group(3)), text)
+        at = text.find("\\\n", at + 2)
+    return text
+
+
+def _rejoined(before: str, between: str, behind: str) -> str:
+    return before + behind + between if _RESERVED.fullmatch(before + behind) else before + between + behind

@@ -11,20 +11,40 @@ from verlint.lazy import pattern
 Pattern = tuple[tuple[str, bool], ...]
 """Runs of a pattern: characters, and whether they are quoted (then they match themselves)."""
 
-_CLASSES = {
+CLASSES = {
     "space": r"\s", "digit": "0-9", "alpha": "A-Za-z", "alnum": "A-Za-z0-9", "upper": "A-Z", "lower": "a-z",
-    "punct": r"!-/:-@\[-`{-~", "blank": r" \t", "xdigit": "0-9A-Fa-f", "word": r"\w",
+    "punct": r"!-/:-@\[-`{-~", "blank": r" \t", "xdigit": "0-9A-Fa-f", "word": r"\w", "cntrl": r"\x00-\x1f\x7f",
+    "graph": "!-~", "print": " -~", "ascii": r"\x00-\x7f",
 }  # fmt: skip
+"""The members of `[:name:]` among the characters of ASCII, as they stand in a bracket of a regular expression."""
+_OTHER_LETTERS = {
+    "alpha": r"[^\W\d_]", "alnum": r"[^\W_]", "graph": r"[^\x00-\x7f]", "print": r"[^\x00-\x7f]",
+    "upper": "[À-ÖØ-Þ]", "lower": "[ß-öø-ÿ]",
+}  # fmt: skip
+"""What they mean beyond ASCII (in a UTF-8 locale): expressions of their own."""
 MAX_REPEATED = 16
 """So long a text is not searched for patterns that repeat groups."""
 
 _EXTENDED = pattern(r"[?*+@!]\(")
-_ACTIVE = pattern(r"[*?\[]|[@+!]\(")
+_ACTIVE = pattern(r"[*?]|[@+!]\(")
 
 
 def is_pattern(pattern: Pattern) -> bool:
-    """Whether any unquoted character is special."""
-    return any(not quoted and _ACTIVE.search(text) for text, quoted in pattern)
+    """Whether any unquoted character is special; a `[` is only with a `]` behind it in the same part of a path."""
+    opened = False
+    for text, quoted in pattern:
+        if quoted:
+            opened = opened and "/" not in text
+            continue
+        if _ACTIVE.search(text):
+            return True
+        if not opened and "[" not in text:
+            continue
+        for char in text:
+            if char == "]" and opened:
+                return True
+            opened = char == "[" or (opened and char != "/")
+    return False
 
 
 def literal_text(pattern: Pattern) -> str:
@@ -32,8 +52,10 @@ def literal_text(pattern: Pattern) -> str:
     return "".join(text for text, _ in pattern)
 
 
-def matches(text: str, pattern: Pattern) -> bool | None:
+def matches(text: str, pattern: Pattern, *, any_case: bool = False) -> bool | None:
     """Whether a flat string matches a pattern wholly; None when a hole in either leaves it open."""
+    if any_case:
+        text, pattern = text.lower(), tuple((run.lower(), quoted) for run, quoted in pattern)
     whole = literal_text(pattern)
     if len(text) > MAX_REPEATED and repeats(pattern):
         return None
@@ -193,19 +215,39 @@ def _bracket(chars: list[tuple[str, bool]], at: int, out: list[str | None]) -> i
         return at + 1
     body = chars[at + 1 : end]
     negated = bool(body) and body[0][0] in "!^" and not body[0][1]
-    out.append("[" + ("^" if negated else "") + _bracket_body(body[1:] if negated else body) + "]")
+    members, others = _bracket_body(body[1:] if negated else body)
+    out.append(bracket(members, others, negated=negated))
     return end + 1
 
 
-def _bracket_body(body: list[tuple[str, bool]]) -> str:
+def bracket(members: str, others: list[str], *, negated: bool) -> str:
+    """A regular expression for one character: of the members of a bracket, or that one of the other expressions
+    matches; `negated`: for any but those."""
+    if not others:
+        return "[" + ("^" if negated else "") + members + "]"
+    if negated:
+        return f"(?!{'|'.join(others)})[^{members}]"
+    return f"(?:[{members}]|{'|'.join(others)})"
+
+
+def class_members(name: str) -> tuple[str, list[str]]:
+    """`[:name:]` as members of a bracket and as expressions beside it."""
+    other = _OTHER_LETTERS.get(name)
+    return CLASSES.get(name, ""), [] if other is None else [other]
+
+
+def _bracket_body(body: list[tuple[str, bool]]) -> tuple[str, list[str]]:
     text = "".join(char for char, _ in body)
     out: list[str] = []
+    others: list[str] = []
     at = 0
     while at < len(body):
         char, quoted = body[at]
         match = re.compile(r"\[:(\w+):\]").match(text, at)
         if match:
-            out.append(_CLASSES.get(match.group(1), ""))
+            members, more = class_members(match.group(1))
+            out.append(members)
+            others.extend(more)
             at = match.end()
             continue
         if char == "\\" and not quoted and at + 1 < len(body):
@@ -214,4 +256,4 @@ def _bracket_body(body: list[tuple[str, bool]]) -> str:
             continue
         out.append("-" if char == "-" and not quoted and 0 < at < len(body) - 1 else re.escape(char))
         at += 1
-    return "".join(out)
+    return "".join(out), others

@@ -149,7 +149,7 @@ def strip_right(parts: Parts, chars: str) -> Parts:
         if isinstance(last, Hole):
             break
         kept = last.text.rstrip(chars)
-        if kept == last.text:
+        if kept == last.text and kept:
             break
         if kept:
             out[-1] = replace(last, text=kept)

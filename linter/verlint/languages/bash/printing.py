@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 
 from verlint.languages.bash.conditions import Conditions
+from verlint.languages.bash.elastic import WORDS, marked
 from verlint.languages.bash.escapes import unescape
 from verlint.languages.bash.formatting import format_printf
 from verlint.languages.bash.pieces import Parts, flat, join, known
 from verlint.languages.bash.syntax import Assign, Simple
+from verlint.lazy import pattern
 from verlint.record import dataclass
-from verlint.value import Literal, Text
+from verlint.value import Hole, Literal, Part, Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,6 +39,10 @@ class Printing(Conditions):
         """Arguments as strings."""
         return [(word if isinstance(word, Text) else word.text).parts for word in words]
 
+    def passed(self, words: list[Argument]) -> list[Parts]:
+        """Arguments for a script or function: what may be any number of words is marked so."""
+        return [marked(word if isinstance(word, Text) else word.text, WORDS) for word in words]
+
     def texts(self, words: list[Argument]) -> list[Text]:
         """Arguments with their places."""
         return [word if isinstance(word, Text) else word.text for word in words]
@@ -55,7 +61,8 @@ class Printing(Conditions):
             rest = rest[1:]
         out = join(rest, " ")
         if escapes:
-            out = tuple(Literal(unescape(part.text), part.span) if isinstance(part, Literal) else part for part in out)
+            out, ended = _with_escapes(out)
+            newline = newline and not ended
         self.write((*out, Literal("\n")) if newline else out)
         self.status = 0
 
@@ -70,12 +77,39 @@ class Printing(Conditions):
         if not rest:
             self.status = 2
             return
-        out = format_printf(self, rest[0], rest[1:], simple)
-        if target:
-            self.assign_value(target, None, out)
-        else:
+        out, valid = format_printf(self, rest[0], rest[1:], simple)
+        if target is None:
             self.write(out)
-        self.status = 0
+        elif match := re.fullmatch(r"([A-Za-z_]\w*)(?:\[(.*)\])?", target):
+            self.assign_value(match.group(1), match.group(2), out)
+        else:
+            valid = False
+        self.status = 0 if valid else 1
+
+
+_OF_ECHO = pattern(r"\\(?:(\\)|0([0-7]{0,3})|([1-7])|(c)|.|\Z)")
+
+
+def _with_escapes(parts: Parts) -> tuple[Parts, bool]:
+    """What `echo -e` makes of a text, and whether a `\\c` ended it."""
+    out: list[Part] = []
+    for part in parts:
+        if isinstance(part, Hole):
+            out.append(part)
+            continue
+        end = next((match.start() for match in _OF_ECHO.finditer(part.text) if match.group(4)), None)
+        text = _OF_ECHO.sub(_octal, part.text[:end])
+        out.append(Literal(unescape(text), part.span))
+        if end is not None:
+            return tuple(out), True
+    return tuple(out), False
+
+
+def _octal(match: re.Match[str]) -> str:
+    """`\\0101` as `$'…'` writes it; there `\\101` is one, but not for `echo`."""
+    if match.group(2) is not None:
+        return "\\" + match.group(2).zfill(3)
+    return "\\\\" + match.group(3) if match.group(3) else match.group()
 
 
 def integer(words: list[Parts], otherwise: int | None) -> int | None:

@@ -4,36 +4,39 @@ from __future__ import annotations
 
 import re
 
+from verlint.languages.bash.elastic import MANY, any_many, mark_parts
 from verlint.languages.bash.pieces import EMPTY, Parts, cut, flat, has_hole, only_hole, plain, with_hop
 from verlint.languages.bash.printing import Argument, Printing
 from verlint.languages.bash.storage import Array, Stream
 from verlint.languages.bash.syntax import Simple
+from verlint.lazy import pattern
+from verlint.record import replace
 from verlint.value import Hole, Hop, Literal
+
+_ESCAPED = pattern(r"\\(.)")
+_CONTINUED = pattern(r"(?<!\\)(?:\\\\)*\\\Z")
+_SAFE, _SAFE_SIZE = 0xF0000, 128
+_PROTECTED = pattern("[\U000f0000-\U000f007f]")
 
 
 class Reading(Printing):
     """Reads lines into variables."""
 
     def _read(self, words: list[Argument], simple: Simple) -> None:
-        names, raw, array, delimiter = _read_options(self.plain_words(words)[1:])
-        line: Parts
-        if self.input is None:
-            line = EMPTY if self.run.closed else (self.hole("stdin", "line of the standard input", simple),)
-            found = not self.run.closed
-        else:
-            line, found = self.input.line(delimiter)
-            found = found or (has_hole(line) and not self.run.closed)  # what nobody knows is taken to hold a line
+        names, options = letter_options(self.plain_words(words)[1:], "ers", "adinNptu")
+        line, found = self._line(options, simple)
         self.status = 0 if found else 1
-        if not raw and not has_hole(line) and "\\" in flat(line):
-            line = plain(re.sub(r"\\(.)", r"\1", flat(line)))
         separators = self.separators()
+        array = options.get("a")
+        if "r" not in options and not has_hole(line) and "\\" in flat(line):
+            line = plain(_ESCAPED.sub(_protected, flat(line)))
         if array is not None:
-            values = split_record(line, separators, None)
+            values = [_bare(mark_parts(each, MANY)) for each in split_record(line, separators, None)]
             self.changed()
-            self.ensure(array).value = Array(dict(enumerate(values)))
+            self.ensure(array).value = Array(dict(enumerate(values)), many=any_many(values))
             return
-        if not names:
-            self.assign_value("REPLY", None, line)
+        if not names or "N" in options:
+            self.assign_value(names[0] if names else "REPLY", None, _bare(line))
             return
         hole = only_hole(line)
         values = [] if hole is not None else split_record(line, separators, len(names))
@@ -43,42 +46,82 @@ class Reading(Printing):
             if hole is not None:
                 reason = f"field {number + 1} of a line" if len(names) > 1 else "a line"
                 value = (Hole(("field", hole.key, number), name, f"{reason} of {hole.name}", self.span(simple)),)
-            self.assign_value(name, None, with_hop(value, hop))
+            self.assign_value(name, None, with_hop(_bare(value), hop))
+
+    def _line(self, options: dict[str, str], simple: Simple) -> tuple[Parts, bool]:
+        """What is read, and whether it ended as it should."""
+        stream = self.stream_of(options["u"]) if "u" in options else self.input
+        if stream is None:
+            if self.run.closed:
+                return EMPTY, False
+            return (self.hole("stdin", "line of the standard input", simple),), True
+        delimiter = options["d"][:1] or "\0" if "d" in options else "\n"
+        count = options.get("N", options.get("n", ""))
+        if count.isdigit():
+            return stream.characters(int(count), "" if "N" in options else delimiter, escapes="r" not in options)
+        line, found = stream.line(delimiter)
+        while found and "r" not in options and delimiter == "\n" and _CONTINUED.search(flat(line)):
+            more, found = stream.line(delimiter)
+            line = (*cut(line, 0, len(flat(line)) - 1), *more)
+        return line, found or (has_hole(line) and not self.run.closed)  # what nobody knows is taken to hold a line
+
+    def stream_of(self, descriptor: str) -> Stream | None:
+        """What a descriptor reads from, None when that is not known."""
+        return self.input if descriptor == "0" else self.descriptors.get(descriptor)
 
     def _mapfile(self, words: list[Argument], simple: Simple) -> None:
-        texts = [flat(each) for each in self.plain_words(words)]
-        name = texts[-1] if len(texts) > 1 and not texts[-1].startswith("-") else "MAPFILE"
+        names, options = letter_options(self.plain_words(words)[1:], "t", "dnOsucC")
+        name = names[0] if names else "MAPFILE"
+        delimiter = options["d"][:1] or "\0" if "d" in options else "\n"
+        numbers = {each: int(options[each]) for each in "nOs" if options.get(each, "").isdigit()}
         stream = self.input or Stream(EMPTY)
         lines: list[Parts] = []
-        while stream.parts:
-            line, ended = stream.line()
-            lines.append(line if "-t" in texts or not ended else (*line, Literal("\n")))
+        most = numbers.get("n", 0) + numbers.get("s", 0) if numbers.get("n") else None
+        while stream.parts and (most is None or len(lines) < most):
+            line, ended = stream.line(delimiter)
+            lines.append(mark_parts(line if "t" in options or not ended else (*line, Literal(delimiter)), MANY))
+        lines = lines[numbers.get("s", 0) :]
         self.changed()
-        self.ensure(name).value = Array(dict(enumerate(lines)))
+        variable = self.ensure(name)
+        self.check_writable(name, variable)
+        array = variable.value if "O" in options and isinstance(variable.value, Array) else Array()
+        for place, each in enumerate(lines, numbers.get("O", 0)):
+            array.put(place, each)
+        array.many = array.many or any_many(lines)
+        variable.value = array
         self.status = 0
 
 
-def _read_options(words: list[Parts]) -> tuple[list[str], bool, str | None, str]:
-    """Names, whether raw, the array, and the delimiter of `read`."""
-    names: list[str] = []
-    raw, array, delimiter = False, None, "\n"
-    rest = list(words)
-    while rest:
-        text = flat(rest.pop(0))
-        if not (text.startswith("-") and len(text) > 1 and not names):
-            names.append(text)
-            continue
+def letter_options(words: list[Parts], flags: str, values: str) -> tuple[list[str], dict[str, str]]:
+    """Operands and options of a builtin: `flags` are letters without an argument, `values` with one."""
+    options: dict[str, str] = {}
+    rest = [flat(each) for each in words]
+    while rest and rest[0].startswith("-") and len(rest[0]) > 1:
+        text = rest.pop(0)
+        if text == "--":
+            break
         for at, letter in enumerate(text[1:], 1):
-            if letter == "r":
-                raw = True
-            elif letter in "adnNptu":
-                argument = text[at + 1 :] or (flat(rest.pop(0)) if rest else "")
-                if letter == "a":
-                    array = argument
-                elif letter == "d":
-                    delimiter = argument[:1] or "\0"
+            if letter in values:
+                options[letter] = text[at + 1 :] or (rest.pop(0) if rest else "")
                 break
-    return names, raw, array, delimiter
+            if letter in flags:
+                options[letter] = ""
+    return rest, options
+
+
+def _protected(match: re.Match[str]) -> str:
+    """A character behind a backslash, made one that separates nothing."""
+    return chr(_SAFE + ord(match.group(1))) if ord(match.group(1)) < _SAFE_SIZE else match.group(1)
+
+
+def _bare(parts: Parts) -> Parts:
+    """The text with protected characters as they are."""
+    return tuple(
+        replace(part, text=_PROTECTED.sub(lambda each: chr(ord(each.group()) - _SAFE), part.text))
+        if isinstance(part, Literal) and _PROTECTED.search(part.text)
+        else part
+        for part in parts
+    )
 
 
 def split_record(line: Parts, separators: str, count: int | None) -> list[Parts]:

@@ -71,6 +71,10 @@ class DiscardLine(Exception):
     """An expansion error: bash drops the rest of the line and goes on."""
 
 
+class ReadOnly(DiscardLine):
+    """A variable that may not be changed was to be."""
+
+
 class OverBudget(Exception):
     """The path took too many steps; what was recorded so far stands."""
 
@@ -87,6 +91,8 @@ class Note:
     guards: tuple[Guard, ...] = ()
 
 
+FIRST_STAND_IN = 0x100000
+"""Private characters from here on stand for holes in texts that are run as commands."""
 MAX_STEPS = 30_000
 MAX_LOOP = 2_000
 MAX_LOOP_STEPS = 8_000
@@ -120,6 +126,10 @@ class Run:
     notes: list[Note] = field(default_factory=list)
     written: dict[str, Parts] = field(default_factory=dict)
     made: set[str] = field(default_factory=set)
+    gone: set[str] = field(default_factory=set)
+    makers: list[list[str]] = field(default_factory=list)
+    streams: dict[Hashable, Parts] = field(default_factory=dict)
+    embedded: dict[str, Hole] = field(default_factory=dict)
     environment: dict[str, Hole] = field(default_factory=dict)
     programs: dict[int, Program] = field(default_factory=dict)
     steps: int = 0
@@ -158,6 +168,12 @@ class Run:
     def leave(self) -> None:
         """End the nested text begun last."""
         self.active.pop()
+
+    def stand_in(self, hole: Hole) -> str:
+        """The character that stands for a hole in a text that is run as commands."""
+        char = chr(FIRST_STAND_IN + len(self.embedded) % 60_000)
+        self.embedded[char] = hole
+        return char
 
     def unique(self) -> int:
         """A number no other hole of the run has."""

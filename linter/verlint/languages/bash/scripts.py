@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 from verlint.languages.bash.command import Call
+from verlint.languages.bash.embedding import with_holes
 from verlint.languages.bash.endless import calls_itself
 from verlint.languages.bash.parser import parse
-from verlint.languages.bash.pieces import Parts, has_hole, plain, shown, with_hop
+from verlint.languages.bash.pieces import Parts, has_hole, only_hole, plain, shown, with_hop
 from verlint.languages.bash.redirections import Redirections
 from verlint.languages.bash.run import MAX_FUNCTIONS, DiscardLine, Endless, Exit, OverBudget, Return
 from verlint.languages.bash.storage import Variable
@@ -15,7 +16,7 @@ from verlint.languages.bash.syntax import Command as CommandNode
 from verlint.languages.bash.syntax import Program, Sequence, Simple
 from verlint.languages.bash.wrappers import OPTION_LETTERS, shell_call
 from verlint.source import Piece, Source
-from verlint.value import Hole, Hop, Literal, Text
+from verlint.value import Hop, Literal, Text
 
 
 class Scripts(Redirections):
@@ -24,10 +25,10 @@ class Scripts(Redirections):
     # ---- in this shell
 
     def _call(self, name: str, arguments: list[Parts], node: Simple) -> None:
-        if len(self.scopes) >= MAX_FUNCTIONS:
+        if len(self.function_names) >= MAX_FUNCTIONS:
             self.run.over_budget = True
             raise OverBudget
-        body, source = self.functions[name]
+        body, source, path = self.functions[name]
         if (
             self.function_names.count(name) == 4
             and "e" not in self.options
@@ -41,6 +42,8 @@ class Scripts(Redirections):
         self.source = source
         self.scopes.append({})
         self.function_names.append(name)
+        self.call_lines.append(saved[2].position(node.start).line)
+        self.sources.append(path)
         self.loops = 0
         try:
             self.command(body)  # type: ignore[arg-type]
@@ -50,12 +53,13 @@ class Scripts(Redirections):
             self.positional, self.open_arguments, self.source, self.stack, self.loops = saved
             self.scopes.pop()
             self.function_names.pop()
+            self.call_lines.pop()
+            self.sources.pop()
             self.changed()
 
     def source_file(self, path: Parts, arguments: list[Parts], simple: Simple) -> None:
         """Run a file in this shell."""
-        located = self.locate(path)
-        source = None if located is None else self.run.files.source(located)
+        source = self._script(path)
         self.status = 0
         if source is None:
             self.note("missing-source", shown(path), simple)
@@ -67,6 +71,8 @@ class Scripts(Redirections):
         self.stack = (*self.stack, Call(self.span(simple), shown(path)))
         self.source = source
         self.sources.append(path)
+        self.function_names.append("source")
+        self.call_lines.append(saved[0].position(simple.start).line)
         if arguments:
             self.positional, self.open_arguments = self.arguments(arguments)
         try:
@@ -78,7 +84,29 @@ class Scripts(Redirections):
             if arguments:
                 self.positional, self.open_arguments = saved[2:]
             self.sources.pop()
+            self.function_names.pop()
+            self.call_lines.pop()
             self.run.leave()
+
+    def _script(self, path: Parts) -> Source | None:
+        """The text of a script that is on disk or was written before."""
+        pipe = only_hole(path)
+        if pipe is not None and pipe.key in self.run.streams:
+            return self._embedded(self.run.streams[pipe.key])
+        located = self.locate(path)
+        if located is None:
+            return None
+        written = self.run.written.get(located)
+        if written:
+            only = written[0]
+            if len(written) == 1 and isinstance(only, Literal) and only.span is not None:
+                span = only.span
+                if span.source.text == only.text and span == span.source.whole():
+                    return span.source  # a copy
+            return self._embedded(written)
+        if self.run.gone and not self.is_there(located):
+            return None
+        return self.run.files.source(located)
 
     def _enter(self, source: Source, simple: Simple) -> bool:
         """Begin a nested text; one that starts itself for ever is noted and not followed."""
@@ -89,6 +117,8 @@ class Scripts(Redirections):
         return False
 
     def _program(self, source: Source) -> Program:
+        if source.parent is not None and id(source) not in self.run.programs:
+            return self._parsed(source, file=True)  # made on the way: others must not be taken for it
         found = self.run.programs.get(id(source))
         if found is None:
             found = self.run.programs[id(source)] = parse(source.text)
@@ -97,27 +127,29 @@ class Scripts(Redirections):
     def run_text(self, text: Parts) -> None:
         """Run a string as commands of this shell (`eval`)."""
         source = self._embedded(text)
-        if source is None:
-            self.status = None
-            return
-        program = parse(source.text, file=False)
+        program = self._parsed(source)
         self.run.enter(source)
         saved, self.source = self.source, source
         try:
             self.sequence_of(program)
-            if program.problem is not None:
+            if program.problem is not None and program.problem.ends:
                 self.status = 2
         finally:
             self.source = saved
             self.run.leave()
 
-    def _embedded(self, text: Parts) -> Source | None:
+    def _parsed(self, source: Source, *, file: bool = False) -> Program:
+        """The tree of a text made here: `_embedded` gave it."""
+        program = parse(source.text, file=file)
+        return with_holes(program) if self.run.embedded else program
+
+    def _embedded(self, text: Parts) -> Source:
         """A source for a string that is run as commands; holes stay as words nobody knows."""
         out: list[str] = []
         pieces: list[Piece] = []
         at = 0
         for part in text:
-            run = part.text if isinstance(part, Literal) else _placeholder(part)
+            run = part.text if isinstance(part, Literal) else self.run.stand_in(part)
             span = part.span
             if span is not None and span.source is self.source:
                 inset = 1 if isinstance(part, Literal) and span.end - span.start == len(run) + 2 else 0
@@ -143,11 +175,10 @@ class Scripts(Redirections):
         text = words[0].known
         if text is None or "/" not in text:
             return False
-        located = self.locate(words[0].parts)
-        source = None if located is None else self.run.files.source(located)
+        source = self._script(words[0].parts)
         if source is None or not (text.endswith((".sh", ".bash")) or re.match(r"#!.*\b(bash|sh)\b", source.text)):
             return False
-        self._child(source, words[0].parts, [word.parts for word in words[1:]], node)
+        self._child(source, words[0].parts, self.passed(list(words[1:])), node)
         return True
 
     def _shell_program(self, words: list[Text], node: Simple) -> None:
@@ -161,22 +192,18 @@ class Scripts(Redirections):
             if self.input is not None and self.input.parts and not has_hole(self.input.parts):
                 self._command_string([Text(self.input.rest()), words[0], *words[at:]], options, node)
             return
-        located = self.locate(words[at].parts)
-        source = None if located is None else self.run.files.source(located)
+        source = self._script(words[at].parts)
         if source is None:
             self.note("missing-script", words[at].shown, node)
             return
-        self._child(source, words[at].parts, [word.parts for word in words[at + 1 :]], node, options)
+        self._child(source, words[at].parts, self.passed(list(words[at + 1 :])), node, options)
 
     def _command_string(self, words: list[Text], options: list[str], node: Simple) -> None:
         if not words:
             return
         source = self._embedded(words[0].parts)
-        if source is None:
-            self.note("unknown-command-string", words[0].shown, node)
-            return
         name = words[1].parts if len(words) > 1 else plain("bash")
-        self._child(source, name, [word.parts for word in words[2:]], node, options, text=True)
+        self._child(source, name, self.passed(list(words[2:])), node, options, text=True)
 
     def _child(
         self,
@@ -201,10 +228,12 @@ class Scripts(Redirections):
         child.exported_functions = set(child.functions)
         if "SHELLOPTS" in child.globals:
             child.options = set(self.options)
-        child.output, child.input = self.output, self.input
+        child.output, child.input, child.errors = self.output, self.input, self.errors
+        child.descriptors, child.files_of = dict(self.descriptors), dict(self.files_of)
         child.guards, child.background = self.guards, self.background
         child.unattended = self.unattended
         child.substituting = self.substituting
+        child.mode = "c" if text else ""
         child.stack = (*self.stack, Call(self.span(node), shown(name)))
         for option in options or []:
             if option.startswith("-o "):
@@ -212,7 +241,7 @@ class Scripts(Redirections):
             elif re.fullmatch(r"-[a-z]+", option):
                 child.options.update(letter for letter in option[1:] if letter in "exu")
         try:
-            child.main(parse(source.text, file=False) if text else self._program(source))
+            child.main(self._parsed(source) if text else self._program(source))
         finally:
             self.run.leave()
         self.status = child.status
@@ -230,10 +259,3 @@ class Scripts(Redirections):
     def command(self, node: CommandNode) -> None:
         """Run one command."""
         raise NotImplementedError
-
-
-def _placeholder(part: Hole) -> str:
-    """What stands for an unknown in a string that is run as commands."""
-    if re.fullmatch(r"\w+", part.name) and isinstance(part.key, tuple) and part.key[0] == "env":
-        return "${" + part.name + "}"
-    return "__unknown__"

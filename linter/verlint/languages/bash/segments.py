@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from verlint.languages.bash.elastic import is_many, joined, unmarked
 from verlint.languages.bash.patterns import Pattern
-from verlint.languages.bash.pieces import EMPTY, MARK, MAX_HOPS, Parts, collapse, join, known, strip_right
-from verlint.languages.bash.run import DiscardLine, Exit
+from verlint.languages.bash.pieces import EMPTY, MARK, MAX_HOPS, Parts, collapse, known, strip_right
+from verlint.languages.bash.run import DiscardLine
 from verlint.languages.bash.syntax import (
     Arith,
     BadParam,
@@ -50,13 +51,16 @@ class Segments(Variables):
         segments: list[Segment] = []
         self.segments(parts, False, segments, assignment=assignment)
         out: list[Piece] = []
-        for segment in segments:
+        for number, segment in enumerate(segments):
+            piece = segment[0]
             if segment is BREAK:
-                out.append(Literal(" "))
-            elif segment[0] is not None:
-                out.append(segment[0])
+                around = [segments[at][0] for at in (number - 1, number + 1) if 0 <= at < len(segments)]
+                if not any(isinstance(each, Hole) and is_many((each,)) for each in around):
+                    out.append(Literal(" "))
+            elif piece is not None:
+                out.append(piece)
         self.run.spend(out)
-        return collapse(tuple(out))
+        return unmarked(collapse(tuple(out)))
 
     def pattern(self, word: Word) -> Pattern:
         """A word as a pattern."""
@@ -87,17 +91,22 @@ class Segments(Variables):
             elif isinstance(part, Arith):
                 self._put(self._number(part), in_quotes, out)
             elif isinstance(part, ProcessSub):
-                self.file_of(part)
-                out.append((self.hole(self.span(part).text, "process substitution", part), True, False))
+                out.append((self._process_substitution(part), True, False))
             elif isinstance(part, ExtGlob):
                 out.append((Literal(f"{part.op}({part.text})", self.span(part)), in_quotes, False))
             elif isinstance(part, StandIn):
                 out.append((self.hole(part.text, "a stand-in", part, ("placeholder", part.text)), True, False))
             elif isinstance(part, BadParam):
-                self.note("bad-substitution", part.text, part)
-                if "e" in self.options:
-                    raise Exit(1)
+                self.fault("bad-substitution", part.text, part)
                 raise DiscardLine
+
+    def _process_substitution(self, part: ProcessSub) -> Hole:
+        """The name of a pipe; what can be read from it is remembered."""
+        hole = self.hole(self.span(part).text, "process substitution", part)
+        printed = self.file_of(part)
+        if part.direction == "<":
+            self.run.streams[hole.key] = printed
+        return hole
 
     def _lit(self, lit: Lit, in_quotes: bool, out: list[Segment], *, first: bool, assignment: bool) -> None:
         text = lit.text
@@ -156,7 +165,7 @@ class Segments(Variables):
 
     def _put_list(self, values: list[Parts], star: str, in_quotes: bool, out: list[Segment]) -> None:
         if in_quotes and star == "*":
-            self._put(join(values, self.separators()[:1]), True, out)
+            self._put(joined(values, self.separators()[:1]), True, out)
             return
         for number, value in enumerate(values):
             if number:
@@ -184,7 +193,17 @@ class Segments(Variables):
             if content is None:
                 return (self.hole(self.span(part).text, "content of a file", part),)
             return strip_right(content, "\n")
-        return strip_right(self.substituted(part.body), "\n")
+        options = self.options
+        if "e" in options and "inherit_errexit" not in self.shell_options:
+            self.options = options - {"e"}  # it is not inherited
+        try:
+            printed = self.substituted(part.body)
+        finally:
+            self.options = options
+        if part.broken:
+            self.note("broken-substitution", self.span(part).text, part)
+            self.status = 2
+        return strip_right(printed, "\n")
 
     def substituted(self, body: Sequence) -> Parts:
         """What commands print whose output is used in a word or as a file."""

@@ -8,16 +8,34 @@ from verlint.languages.bash.compound import CompoundCommands
 from verlint.languages.bash.loops import one_line
 from verlint.languages.bash.pieces import EMPTY, Parts, join
 from verlint.languages.bash.run import DiscardLine, Endless, Exit, LoopControl
-from verlint.languages.bash.storage import Stream
-from verlint.languages.bash.syntax import AndOr, ArithCommand, Condition, Pipeline, Program, Sequence, Simple, Subshell
+from verlint.languages.bash.storage import Array, Stream
+from verlint.languages.bash.syntax import (
+    AndOr,
+    ArithCommand,
+    Case,
+    Condition,
+    Coprocess,
+    For,
+    ForArith,
+    Group,
+    If,
+    Pipeline,
+    Program,
+    Sequence,
+    Simple,
+    Subshell,
+    While,
+)
 from verlint.languages.bash.syntax import Command as CommandNode
 
 _OF_PROCESS = (
     "globals", "scopes", "positional", "open_arguments", "cwd", "functions", "options", "shell_options", "output",
-    "input", "traps", "loops", "guards", "substituting",
-    "unattended",
+    "errors", "input", "descriptors", "files_of", "traps", "loops", "guards", "substituting", "unattended",
 )  # fmt: skip
 """What a subshell changes without effect on its parent."""
+
+_OF_OTHERS = (If, For, ForArith, While, Case, Group)
+"""Commands after which `PIPESTATUS` is that of the last command in them."""
 
 
 class Shell(CompoundCommands):
@@ -42,21 +60,33 @@ class Shell(CompoundCommands):
                     self.status = 1
                 except LoopControl:
                     pass
-            if program.problem is not None:
+            if program.problem is not None and program.problem.ends:
                 self.status = 2
         except Endless:
             self.status = None
             raise
         except Exit as ended:
             self.status = ended.status
-        trap = self.traps.pop("EXIT", EMPTY)
-        if trap:
-            status = self.status
-            try:  # noqa: SIM105 (contextlib takes a millisecond to import)
-                self.run_text(trap)
-            except (Exit, DiscardLine, LoopControl):
-                pass
-            self.status = status
+        self._run_trap("EXIT")
+
+    def _run_trap(self, name: str) -> None:
+        """Run what is to be done at an event; the status stays that of before, unless it ends the shell."""
+        trap = self.traps.pop(name, EMPTY)
+        if not trap:
+            return
+        status = self.status
+        try:
+            self.run_text(trap)
+        except Exit as ended:
+            self.status = ended.status
+            if name != "EXIT":
+                raise
+            return
+        except (DiscardLine, LoopControl):
+            pass
+        self.status = status
+        if name != "EXIT":
+            self.traps[name] = trap
 
     # ---- lists
 
@@ -73,8 +103,21 @@ class Shell(CompoundCommands):
         self.background = self.unattended = True
         self.subshell(Sequence(item.start, item.end, [(item, False)]), capture=False, stdin=Stream(EMPTY))
         self.background, self.unattended = outer, unattended
+        number = self.hole("$!", "process number", item)
+        self.jobs[number.key] = self.status
         self.status = 0
-        self.last_background = (self.hole("$!", "process number", item),)
+        self.last_background = (number,)
+
+    def coprocess(self, node: Coprocess) -> None:
+        """Run a command beside the shell, joined to it by two descriptors that nobody knows."""
+        if not node.name.isidentifier():
+            self.status = 1
+            return
+        self._background(_single(node.body).items[0][0])
+        self.changed()
+        holes = [self.hole(f"{node.name}[{at}]", "descriptor of a coprocess", node) for at in (0, 1)]
+        self.ensure(node.name).value = Array({at: (hole,) for at, hole in enumerate(holes)})
+        self.set_plain(f"{node.name}_PID", self.last_background)
 
     def and_or(self, item: AndOr) -> None:
         """Run pipelines joined by `&&` and `||`; a program whose status nobody knows is taken to succeed."""
@@ -102,8 +145,11 @@ class Shell(CompoundCommands):
                 self.unchecked -= number != last
             self.guards = (*self.guards, *self.run.consulted[before:])
             failed = number == last and self.status not in (0, None) and _ends_on_failure(pipeline)
-            if failed and "e" in self.options and not self.unchecked:
-                raise Exit(self.status)
+            if failed and not self.unchecked:
+                if "ERR" in self.traps and ("E" in self.options or not self.function_names):
+                    self._run_trap("ERR")
+                if "e" in self.options:
+                    raise Exit(self.status)
 
     def _ask_status(self, pipeline: Pipeline) -> None:
         """`program && a || b` chooses between two things, so both are looked at."""
@@ -120,6 +166,8 @@ class Shell(CompoundCommands):
                 self.command(pipeline.commands[0])
             finally:
                 self.unchecked -= pipeline.negated
+            if not isinstance(pipeline.commands[0], _OF_OTHERS):
+                self.pipe_status = (self.status,)
         else:
             self._piped(pipeline)
         if pipeline.negated:
@@ -131,20 +179,35 @@ class Shell(CompoundCommands):
         failed: int | None = 0
         unattended = self.unattended
         self.unattended = True
+        statuses: list[int | None] = []
         for number, command in enumerate(pipeline.commands):
             last = number == count - 1
             self._pipe_place = (number, count)
+            if last and "lastpipe" in self.shell_options:
+                self._last_of_pipe(command, data)
+                statuses.append(self.status)
+                break
             body = _single(command)
             printed = self.subshell(body, capture=not last or self.output is not None, stdin=data)
             if last and self.output is not None:
                 self.output.append(printed)
+            statuses.append(self.status)
             if self.status not in (0, None):
                 failed = self.status
             data = Stream(printed)
         self._pipe_place = (0, 1)
         self.unattended = unattended
+        self.pipe_status = tuple(statuses)
         if "pipefail" in self.options and failed:
             self.status = failed
+
+    def _last_of_pipe(self, command: CommandNode, data: Stream | None) -> None:
+        """With `lastpipe` the last command of a pipeline runs in the shell itself."""
+        stdin, self.input = self.input, data
+        try:
+            self.command(command)
+        finally:
+            self.input = stdin
 
     def subshell(self, body: Sequence, *, capture: bool, stdin: Stream | None = None) -> Parts:
         """Run commands in a copy of the shell; gives what they print when `capture` is set."""
@@ -153,12 +216,23 @@ class Shell(CompoundCommands):
         self.scopes = [{name: variable.copy() for name, variable in scope.items()} for scope in self.scopes]
         self.positional, self.functions = list(self.positional), dict(self.functions)
         self.options, self.shell_options = set(self.options), set(self.shell_options)
-        self.traps, self.loops = {}, 0
+        self.traps = {"ERR": self.traps["ERR"]} if "E" in self.options and "ERR" in self.traps else {}
+        self.loops = 0
         if capture:
             self.output = []
         if stdin is not None:
             self.input = stdin
         self.changed()
+        try:
+            self._body_of_subshell(body)
+        finally:
+            printed = join(self.output or [], "") if capture else EMPTY
+            for name, value in saved.items():
+                setattr(self, name, value)
+            self.changed()
+        return printed
+
+    def _body_of_subshell(self, body: Sequence) -> None:
         try:
             self.sequence(body)
         except Endless:
@@ -169,12 +243,8 @@ class Shell(CompoundCommands):
             pass
         except DiscardLine:
             self.status = 1
-        finally:
-            printed = join(self.output or [], "") if capture else EMPTY
-            for name, value in saved.items():
-                setattr(self, name, value)
-            self.changed()
-        return printed
+        if self.traps:
+            self._run_trap("EXIT")
 
 
 def _may_decide(line: Sequence) -> bool:

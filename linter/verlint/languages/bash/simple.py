@@ -7,11 +7,14 @@ from collections.abc import Mapping
 
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.command import Redirect as Redirection
-from verlint.languages.bash.filters import run_filter
+from verlint.languages.bash.filters import MAKERS, Result, run_filter
+from verlint.languages.bash.getopt import getopt
+from verlint.languages.bash.moving import MOVERS, move_files
 from verlint.languages.bash.pieces import EMPTY
 from verlint.languages.bash.printing import Argument
+from verlint.languages.bash.run import DiscardLine, Exit, ReadOnly
 from verlint.languages.bash.scripts import Scripts
-from verlint.languages.bash.storage import Array, Variable
+from verlint.languages.bash.storage import Array, Scope, Variable
 from verlint.languages.bash.syntax import Assign, Simple
 from verlint.languages.bash.wrappers import program_name, unwrap_one
 from verlint.value import Hole, Text
@@ -36,10 +39,12 @@ class SimpleCommands(Scripts):
         for word in node.words:
             words.extend(self.declared(word) if isinstance(word, Assign) else self.fields(word))
         self.here = node.start
-        output, stdin = self.output, self.input
-        redirections = self._redirect(node.redirects) if node.redirects else []
+        output, stdin, errors = self.output, self.input, self.errors
+        descriptors, files_of = self.descriptors, self.files_of
+        redirections = self._redirections(words, node) if node.redirects else []
         try:
             if redirections is None:
+                self._assign_without_command(node)
                 self.status = 1
             elif not words:
                 self._assignments_only(node, before)
@@ -48,7 +53,29 @@ class SimpleCommands(Scripts):
             if redirections and self.output is not output and self.output:
                 self._remember_output(redirections)
         finally:
-            self.output, self.input = output, stdin
+            self.output, self.errors = output, errors
+            if len(words) != 1 or not node.redirects or self.texts(words)[0].known != "exec":
+                self.input, self.descriptors, self.files_of = stdin, descriptors, files_of
+
+    def _redirections(self, words: list[Argument], node: Simple) -> list[Redirection] | None:
+        """The redirections of a command. Those of a program are carried out by its process, which an error ends."""
+        name = self.texts(words[:1])[0].known if words else None
+        try:
+            return self._redirect(node.redirects)
+        except (Exit, DiscardLine):
+            if name is None or name in self.functions or self.builtin(name) is not None:
+                raise
+            return None
+
+    def _assign_without_command(self, node: Simple) -> None:
+        """A redirection failed: assignments are carried out all the same, those before a command for nothing."""
+        saved: dict[str, Variable | None] = {}
+        for each in node.assigns:
+            found = self.lookup(each.name)
+            saved.setdefault(each.name, None if found is None else found.copy())
+            self.assign(each)
+        if node.words:
+            self._restore(saved)
 
     def _assignments_only(self, node: Simple, before: int) -> None:
         """No command is left: the status is that of the last command substituted, `before` of which ran earlier."""
@@ -61,21 +88,58 @@ class SimpleCommands(Scripts):
     def _run_words(self, words: list[Argument], node: Simple, redirections: list[Redirection]) -> None:
         first = words[0]
         assert isinstance(first, Text)
+        if self.errors is not None and "x" in self.options:
+            self.errors.append((self.hole("set -x", "trace of the commands", node),))
         name = first.known or ""
+        if node.assigns and name in self.functions:
+            self._function_with_prefix(name, words, node, redirections)
+            return
         prefix: dict[str, Text] = {}
         saved: dict[str, Variable | None] = {}
-        for each in node.assigns:
-            found = self.lookup(each.name)
-            saved.setdefault(each.name, None if found is None else found.copy())
-            self.assign(each, exported=True)
-            value = self.ensure(each.name).value
-            if not isinstance(value, Array):
-                prefix[each.name] = Text(value or EMPTY, self.span(each.value))
         try:
+            for each in node.assigns:
+                found = self.lookup(each.name)
+                saved.setdefault(each.name, None if found is None else found.copy())
+                self._assign_prefix(each, prefix)
             self._dispatch(name, words, node, redirections, prefix)
         finally:
-            if saved and name != "export":
+            if saved:
+                if name in ("export", "readonly", "declare", "typeset"):
+                    for text in self.texts(words[1:]):
+                        saved.pop(text.prefix.partition("=")[0].rstrip("+"), None)
                 self._restore(saved)
+
+    def _assign_prefix(self, assign: Assign, prefix: dict[str, Text]) -> None:
+        try:
+            self.assign(assign, exported=True)
+        except ReadOnly:
+            return  # bash says so and runs the command all the same
+        value = self.ensure(assign.name).value
+        if not isinstance(value, Array):
+            prefix[assign.name] = Text(value or EMPTY, self.span(assign.value))
+
+    def _function_with_prefix(
+        self, name: str, words: list[Argument], node: Simple, redirections: list[Redirection]
+    ) -> None:
+        """`NAME=value function`: the variables are gone afterwards, but for those that the function exports."""
+        prefix: dict[str, Text] = {}
+        scope: Scope = {}
+        self.scopes.append(scope)
+        try:
+            for each in node.assigns:
+                found = self.lookup(each.name)
+                scope[each.name] = Variable() if found is None else found.copy()
+                scope[each.name].temporary = True
+                self._assign_prefix(each, prefix)
+            self._dispatch(name, words, node, redirections, prefix)
+        finally:
+            self.scopes.pop()
+            self.changed()
+        for each_name, variable in scope.items():
+            if variable.kept:
+                kept = self.ensure(each_name)
+                kept.value, kept.exported = variable.value, True
+                kept.kept = kept.temporary
 
     def _restore(self, saved: dict[str, Variable | None]) -> None:
         self.changed()
@@ -83,10 +147,8 @@ class SimpleCommands(Scripts):
             if variable is None:
                 self.globals.pop(name, None)
                 continue
-            for scope in (*reversed(self.scopes), self.globals):
-                if name in scope:
-                    scope[name] = variable
-                    break
+            place = next((scope for scope in reversed(self.scopes) if name in scope), self.globals)
+            place[name] = variable
 
     def _dispatch(
         self,
@@ -99,7 +161,7 @@ class SimpleCommands(Scripts):
         function = self.functions.get(name)
         if function is not None:
             self._record(words, node, redirections, prefix, function=True)
-            self._call(name, self.plain_words(words[1:]), node)
+            self._call(name, self.passed(words[1:]), node)
             return
         method = self.builtin(name)
         if method is not None:
@@ -107,7 +169,10 @@ class SimpleCommands(Scripts):
                 self._record(words, node, redirections, prefix, builtin=True)
             elif name in ("[", "test"):
                 self.run.tests.append(self._as_command(words, node, redirections, prefix, builtin=True))
-            method(words, node)
+            try:
+                method(words, node)
+            except ReadOnly:
+                self.status = 1
             return
         texts = self.texts(words)
         self._record(list(texts), node, redirections, prefix)
@@ -159,9 +224,7 @@ class SimpleCommands(Scripts):
     def _started(self, words: list[Text], node: Simple) -> None:
         """What follows from starting a program: its output, and the scripts it runs in turn."""
         name = program_name(words[0])
-        result = run_filter(
-            self, name, [word.parts for word in words[1:]], None if self.input is None else self.input.parts
-        )
+        result = self._result(name, words)
         self.status = None
         if result is not None:
             printed, self.status = result
@@ -188,6 +251,19 @@ class SimpleCommands(Scripts):
                     ),
                 )
             )
+
+    def _result(self, name: str, words: list[Text]) -> Result:
+        """Output and status of a program that is a function of its words and its input."""
+        if name == "getopt":
+            return getopt(words[1:])
+        if name in MOVERS:
+            move_files(self, name, [word.parts for word in words[1:]])
+            return None
+        if name in MAKERS:
+            self.run.makers.append([word.shown for word in words[1:]])
+        return run_filter(
+            self, name, [word.parts for word in words[1:]], None if self.input is None else self.input.parts
+        )
 
     def _wrapped(self, argv: list[Text], assignments: Mapping[str, Text], node: Simple) -> None:
         saved: dict[str, Variable | None] = {}

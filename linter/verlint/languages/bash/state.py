@@ -9,7 +9,7 @@ from verlint.languages.bash.command import Call, Command, Guard, Surroundings
 from verlint.languages.bash.pieces import EMPTY, Parts, flat, known
 from verlint.languages.bash.places import climbs_out, inside
 from verlint.languages.bash.places import normalise as normalise
-from verlint.languages.bash.run import MAX_ALTERNATIVES, MAX_ASKED, Run
+from verlint.languages.bash.run import MAX_ALTERNATIVES, MAX_ASKED, Exit, ReadOnly, Run
 from verlint.languages.bash.run import Event as Event
 from verlint.languages.bash.run import Files as Files
 from verlint.languages.bash.run import Note as Note
@@ -17,6 +17,16 @@ from verlint.languages.bash.storage import Array, Scope, Stream, Variable
 from verlint.languages.bash.syntax import Node, Sequence
 from verlint.source import Source, Span
 from verlint.value import Hole, Literal, Text
+
+_MAKE_NOTHING = frozenset(
+    ["ls", "cat", "cp", "mv", "ln", "tee", "dirname", "basename", "realpath", "readlink", "mkdir", "touch", "rm",
+     "rmdir", "seq", "wc"]
+)  # fmt: skip
+"""Programs that make no file, or whose files are known."""
+
+
+_GIVEN = frozenset(["IFS", "OPTIND", "PWD"])
+"""Variables that have a value although nobody gave them one, until they are unset."""
 
 
 class ShellState:
@@ -31,18 +41,23 @@ class ShellState:
         self.scopes: list[Scope] = []
         self.positional: list[Parts] = []
         self.open_arguments = False
-        self.functions: dict[str, tuple[object, Source]] = {}
+        self.functions: dict[str, tuple[object, Source, Parts]] = {}
         self.options: set[str] = set()
         self.shell_options: set[str] = set()
         self.status: int | None = 0
         self.output: list[Parts] | None = None
+        self.mode = ""
+        self.errors: list[Parts] | None = None
         self.input: Stream | None = None
+        self.descriptors: dict[str, Stream] = {}
+        self.files_of: dict[str, str] = {}
         self.unchecked = 0
         self.loops = 0
         self.guards: tuple[Guard, ...] = ()
         self.stack: tuple[Call, ...] = ()
         self.sources: list[Parts] = [name]
         self.function_names: list[str] = []
+        self.call_lines: list[int] = []
         self.exported_functions: set[str] = set()
         self.traps: dict[str, Parts] = {}
         self.here = 0
@@ -51,6 +66,8 @@ class ShellState:
         self.substituting = False
         self.substitutions = 0
         self.last_background: Parts = EMPTY
+        self.jobs: dict[Hashable, int | None] = {}
+        self.pipe_status: tuple[int | None, ...] = ()
         self.directories: list[Parts] = []
         self.option_offset = 1
         self._environment_cache: Mapping[str, Text] | None = None
@@ -141,6 +158,15 @@ class ShellState:
         variable = self.globals.get(name)
         return None if variable is None else self._follow(variable)
 
+    def reference_of(self, name: str) -> str | None:
+        """The name that a `declare -n` variable refers to, None for other variables."""
+        for scope in (*reversed(self.scopes), self.globals):
+            if name in scope:
+                variable = scope[name]
+                value = variable.value
+                return known(value) if variable.reference and isinstance(value, tuple) else None
+        return None
+
     def _follow(self, variable: Variable) -> Variable:
         if variable.reference and not isinstance(variable.value, Array) and variable.value:
             target = known(variable.value)
@@ -160,6 +186,31 @@ class ShellState:
             variable = self.globals[name] = Variable()
         return variable
 
+    def make_local(self, name: str) -> Variable:
+        """The variable of the function that runs; a new one is exported when the one it hides is, and takes over the
+        value that the call had before it."""
+        scope = self.scopes[-1]
+        if name not in scope:
+            hidden = next((each[name] for each in (*reversed(self.scopes), self.globals) if name in each), None)
+            if hidden is None:
+                scope[name] = Variable()
+            else:
+                self.check_writable(name, hidden)
+                scope[name] = Variable(hidden.value if hidden.temporary else None, exported=hidden.exported)
+        return scope[name]
+
+    def check_writable(self, name: str, variable: Variable) -> None:
+        """Raise ReadOnly for a variable that may not be changed."""
+        if variable.readonly:
+            self.fault("readonly", f"{name}: readonly variable", Node(self.here, self.here))
+            raise ReadOnly
+
+    def fault(self, kind: str, text: str, node: Node) -> None:
+        """Put an error on record with which bash ends at once under `set -e`, also where that is ignored otherwise."""
+        self.note(kind, text, node)
+        if "e" in self.options:
+            raise Exit(1)
+
     def changed(self) -> None:
         """Forget what was derived from variables."""
         self._environment_cache = None
@@ -175,7 +226,7 @@ class ShellState:
                     del scope[name]
                 return
         self.globals.pop(name, None)
-        if not self.run.closed:
+        if not self.run.closed or name in _GIVEN:
             self.globals[name] = Variable()
 
     def set_plain(self, name: str, value: Parts) -> None:
@@ -217,7 +268,40 @@ class ShellState:
 
     def is_folder(self, located: str) -> bool:
         """Whether a path below the root is a folder, on disk or made on this path."""
-        return located in self.run.made or self.run.files.is_dir(located)
+        run = self.run
+        return located in run.made or (run.files.is_dir(located) and not (run.gone and self._is_gone(located)))
+
+    def _is_gone(self, located: str) -> bool:
+        """Whether what was on disk was removed on this path, itself or a folder above it."""
+        parts = located.split("/")
+        return any("/".join(parts[:count]) in self.run.gone for count in range(1, len(parts) + 1))
+
+    def names_in(self, located: str) -> list[str]:
+        """The names in a folder below the root, sorted: on disk or made on this path."""
+        run = self.run
+        start = f"{located}/" if located else ""
+        names = run.files.listing(located)
+        if run.gone:
+            names = [each for each in names if not self._is_gone(start + each)]
+        size = len(start)
+        own = {
+            each[size:].split("/")[0]
+            for made in (run.written, run.made)
+            for each in made
+            if len(each) > size and each.startswith(start)
+        }
+        return sorted(own.union(names)) if own else names
+
+    def is_there(self, located: str) -> bool:
+        """Whether a path below the root is a file or folder, on disk or made on this path."""
+        run = self.run
+        if located in run.made or located in run.written:
+            return True
+        return run.files.exists(located) and not (run.gone and self._is_gone(located))
+
+    def may_be_made(self, name: str) -> bool:
+        """Whether a program that was given a name before may have made a file or folder of that name."""
+        return any(_names(event, name) for event in self.run.events)
 
     def lacks_folder(self, path: Parts) -> bool:
         """Whether a folder is surely missing; in an open world anybody may have made it."""
@@ -226,8 +310,7 @@ class ShellState:
         located = self.locate(path)
         if located is None or self.is_folder(located):
             return False
-        name = located.rpartition("/")[2]
-        return not any(_names(event, name) for event in self.run.events)  # `git clone` and kin may have made it
+        return not self.may_be_made(located.rpartition("/")[2])  # `git clone` and kin may have made it
 
     # ---- implemented further up
 
@@ -250,5 +333,6 @@ def _names(event: Event, name: str) -> bool:
         isinstance(event, Command)
         and not event.builtin
         and not event.function
+        and event.name not in _MAKE_NOTHING
         and any(name in (word.known or "") for word in event.words)
     )

@@ -18,6 +18,8 @@ class Array:
     items: dict[int | str, Parts] = field(default_factory=dict)
     associative: bool = False
     top: int = -1
+    many: bool = False
+    """Whether an element stands for an unknown number of them, so that places behind it are not known."""
 
     def ordered_keys(self) -> list[int | str]:
         """Keys in bash's order (associative arrays: insertion order stands for an unknown one)."""
@@ -46,23 +48,29 @@ class Array:
 
     def copy(self) -> Array:
         """A copy that can be changed alone."""
-        return Array(dict(self.items), self.associative, self.top)
+        return Array(dict(self.items), self.associative, self.top, self.many)
 
 
 @dataclass(slots=True)
 class Variable:
-    """A shell variable; `value` is None when declared without a value."""
+    """A shell variable; `value` is None when declared without a value. `temporary` is one that a call of a function has
+    before it (`NAME=value function`), `kept` such a one that the function exported: it outlives the call."""
 
     value: Parts | Array | None = None
     exported: bool = False
     integer: bool = False
     case: str = ""
     reference: bool = False
+    readonly: bool = False
+    temporary: bool = False
+    kept: bool = False
 
     def copy(self) -> Variable:
         """A copy that can be changed alone."""
         value = self.value.copy() if isinstance(self.value, Array) else self.value
-        return Variable(value, self.exported, self.integer, self.case, self.reference)
+        return Variable(
+            value, self.exported, self.integer, self.case, self.reference, self.readonly, self.temporary, self.kept
+        )
 
 
 Scope: TypeAlias = dict[str, Variable]
@@ -88,6 +96,27 @@ class Stream:
             out.append(part)
         self.parts = EMPTY
         return tuple(out), False
+
+    def characters(self, count: int, delimiter: str, *, escapes: bool = False) -> tuple[Parts, bool]:
+        """So many characters, or less up to a delimiter, and whether they were there. With `escapes` a backslash and
+        the character behind it are one."""
+        whole = Text(self.parts)
+        text = "".join(part.text if isinstance(part, Literal) else "?" for part in self.parts)
+        if escapes:
+            at = 0
+            for _ in range(count):
+                at += 2 if text[at : at + 1] == "\\" else 1
+            count = at
+        end = text.find(delimiter, 0, count) if delimiter else -1
+        if end >= 0:
+            self.parts = whole.slice(end + 1, len(text)).parts
+            return whole.slice(0, end).parts, True
+        self.parts = whole.slice(count, len(text)).parts
+        return whole.slice(0, count).parts, len(text) >= count
+
+    def size(self) -> int:
+        """How much is left."""
+        return sum(len(part.text) if isinstance(part, Literal) else 1 for part in self.parts)
 
     def rest(self) -> Parts:
         """All that is left."""

@@ -63,9 +63,11 @@ class BadParam(Node):
 
 @dataclass(slots=True)
 class CommandSub(Node):
-    """`$(…)` or a back-quoted command."""
+    """`$(…)` or a back-quoted command. `broken`: bash finds out when it runs it that what follows `body` is no
+    command."""
 
     body: Sequence
+    broken: bool = False
 
 
 @dataclass(slots=True)
@@ -253,6 +255,15 @@ class Group(Node):
 
 
 @dataclass(slots=True)
+class Coprocess(Node):
+    """`coproc NAME command`; the name is `COPROC` where none is written."""
+
+    name: str
+    body: Command
+    redirects: list[Redirect] = field(default_factory=list)
+
+
+@dataclass(slots=True)
 class FunctionDef(Node):
     """`name() …`."""
 
@@ -310,20 +321,24 @@ class LogicTest(Node):
 
 
 Test: TypeAlias = "UnaryTest | BinaryTest | NotTest | LogicTest"
-Compound: TypeAlias = "If | For | ForArith | While | Case | Subshell | Group | Condition | ArithCommand"
+Compound: TypeAlias = "If | For | ForArith | While | Case | Subshell | Group | Condition | ArithCommand | Coprocess"
 Command: TypeAlias = (
     "Simple | FunctionDef | If | For | ForArith | While | Case | Subshell | Group | Condition | ArithCommand"
+    " | Coprocess"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class SyntaxProblem:
     """Why bash rejects the text: `message` in plain words, the offset it was noticed at, and where the open construct
-    began."""
+    began. Where `ends` is not set, bash only stops reading there and keeps the status of the last command; `silent`:
+    without a word about it."""
 
     message: str
     offset: int
     opened: int | None = None
+    ends: bool = True
+    silent: bool = False
 
 
 @dataclass

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
+from verlint.languages.bash.escapes import unescape
 from verlint.languages.bash.patterns import (
     MAX_REPEATED,
     Pattern,
@@ -105,12 +106,18 @@ def _quoted_form(shell: Segments, value: Parts, param: Param) -> Parts:
         "U": text.upper(),
         "L": text.lower(),
         "u": text[:1].upper() + text[1:],
+        "E": unescape(text),
+        "A": f"{param.name}='" + text.replace("'", "'\\''") + "'",
     }.get(kind)
+    if (kind == "A" and not shell.is_plain(param.name)) or kind in ("a", "P", "K", "k"):
+        return _unknown(shell, param, "transformed value")
     return value if made is None else plain(made)
 
 
 def _replace(shell: Segments, value: Parts, param: Param, pattern: Pattern) -> Parts:
     replacement = shell.string(param.arg2) if param.arg2 is not None else EMPTY
+    if param.arg2 is not None and any("&" in run and not quoted for run, quoted in shell.pattern(param.arg2)):
+        return _unknown(shell, param, "a replacement with &, which versions of bash read differently")
     text = flat(value)
     if param.op in ("/#", "/%") and not pattern:
         return (*replacement, *value) if param.op == "/#" else (*value, *replacement)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from verlint.languages.bash.arithmetic import ArithmeticFault, UnknownNumber, evaluate
-from verlint.languages.bash.pieces import EMPTY, Parts, join, known, only_hole, plain
-from verlint.languages.bash.run import DiscardLine
+from verlint.languages.bash.elastic import MANY, any_many, is_many, joined, unmarked
+from verlint.languages.bash.pieces import EMPTY, Parts, identity, known, only_hole, plain
+from verlint.languages.bash.run import DiscardLine, Exit
 from verlint.languages.bash.state import ShellState
-from verlint.languages.bash.storage import Array
+from verlint.languages.bash.storage import Array, Variable
 from verlint.languages.bash.syntax import Node
 from verlint.record import replace
 from verlint.value import Hole, Literal, Text
@@ -27,6 +28,8 @@ class Variables(ShellState):
             return self._special(name, node)
         variable = self.lookup(name)
         if variable is None or variable.value is None:
+            if index is not None and index[:1] == "-" and self._shells_array(name) is None:
+                self.fault("arithmetic", f"{name}: bad array subscript", node)
             return self._unassigned(name, index, variable is None, node)
         value = variable.value
         if isinstance(value, Array):
@@ -40,58 +43,118 @@ class Variables(ShellState):
 
     def _element(self, array: Array, index: str | None, node: Node) -> Parts | None:
         if array.associative:
+            if index == "":
+                self.fault("arithmetic", "bad array subscript", node)
             return array.items.get("0" if index is None else index)
         place = 0 if index is None else self.arithmetic(plain(index), node)
         if isinstance(place, Hole):
             return (place,)
+        if array.many:
+            return self._element_among(array, place, node)
         if place < 0:
             place += array.next_index()
+            if place < 0:
+                self.fault("arithmetic", "bad array subscript", node)
+                return None
         return array.items.get(place)
+
+    def _element_among(self, array: Array, place: int, node: Node) -> Parts | None:
+        """An element of an array with an unknown number of them: known where none of those stands before it."""
+        values = array.values()
+        before = values[: place + 1] if place >= 0 else values[place:]
+        unknown = next((each for each in before if is_many(each)), None)
+        if unknown is not None:
+            return (self._some_word(unknown, place, node),)
+        return values[place] if -len(values) <= place < len(values) else None
+
+    def _some_word(self, among: Parts, place: int, node: Node) -> Hole:
+        """One of an unknown number of words."""
+        found = next((part for part in unmarked(among) if isinstance(part, Hole)), None)
+        if found is None:
+            return self.hole("word", "one of an unknown number of words", node)
+        key = ("word", found.key, place)
+        return Hole(key, found.name, f"word {place} of {found.name}", found.span, found.hops)
+
+    def _argument_of_script(self, number: int, node: Node) -> Parts | None:
+        if number == 0:
+            return self.name
+        unknown = next((each for each in self.positional[:number] if is_many(each)), None)
+        if unknown is not None:
+            return (self._some_word(unknown, number, node),)
+        if number <= len(self.positional):
+            return unmarked(self.positional[number - 1])
+        if self.open_arguments:
+            key = ("argument", id(self.source), number - len(self.positional))
+            return (Hole(key, f"${number}", f"argument {number} of the caller", self.span(node)),)
+        return None
 
     def _special(self, name: str, node: Node) -> Parts | None:
         if name.isdigit():
-            number = int(name)
-            if number == 0:
-                return self.name
-            if number <= len(self.positional):
-                return self.positional[number - 1]
-            if self.open_arguments:
-                key = ("argument", id(self.source), number - len(self.positional))
-                return (Hole(key, f"${number}", f"argument {number} of the caller", self.span(node)),)
-            return None
+            return self._argument_of_script(int(name), node)
         if name == "@":
-            return join(self.list_values("@", node), " ")
+            return joined(self.list_values("@", node), " ")
         if name == "*":
-            return join(self.list_values("*", node), self.separators()[:1])
+            return joined(self.list_values("*", node), self.separators()[:1])
         if name == "#":
             if self.open_arguments:
                 return (Hole(("arguments", id(self.source), "#"), "$#", "number of arguments", self.span(node)),)
+            if any_many(self.positional):
+                return (self.hole("$#", "number of arguments", node, ("count", tuple(map(identity, self.positional)))),)
             return plain(str(len(self.positional)))
         if name == "?":
             return plain(str(self.status)) if self.status is not None else (self.hole("$?", "exit status", node),)
         if name == "!":
             return self.last_background
         if name == "-":
-            return plain("hB")
+            letters = "".join(each for each in "abefhkmnptuvxBCEHPT" if each in self.options or each in "hB")
+            return plain(letters + self.mode)
+        if name in self.run.embedded:
+            return (self.run.embedded[name],)
         return (self.hole("$" + name, "process number", node),)
 
     def _unassigned(self, name: str, index: str | None, never: bool, node: Node) -> Parts | None:
-        if name == "PWD":
+        if name == "PWD" and never:
             return self.cwd
-        if name == "BASH_SOURCE" and index in (None, "0"):
-            return self.sources[-1]
-        if name == "FUNCNAME":
-            return plain(self.function_names[-1]) if self.function_names else None
+        shells = self._shells_array(name)
+        if shells is not None:
+            place = 0 if index is None else self.arithmetic(plain(index), node)
+            if isinstance(place, Hole):
+                return (place,)
+            return shells[place] if -len(shells) <= place < len(shells) else None
         if name == "LINENO":
             return plain(str(self.source.position(self.here).line))
         if name == "IFS":
             return plain(" \t\n") if never else None
-        if name == "OPTIND":
+        if name == "OPTIND" and never:
             return plain("1")
         if name in _DYNAMIC:
             return (self.hole(name, f"{name} of the machine", node),)
         if never and index is None and self._from_outside(name):
             return (self.environment_hole(name, node),)
+        return None
+
+    def is_plain(self, name: str) -> bool:
+        """Whether a name means a string without attributes."""
+        variable = self.lookup(name)
+        if variable is None or isinstance(variable.value, Array):
+            return False
+        return not (variable.exported or variable.integer or variable.case or variable.readonly or variable.reference)
+
+    def _shells_array(self, name: str) -> list[Parts] | None:
+        """The elements of an array that bash keeps itself, None for other names."""
+        if name == "BASH_SOURCE":
+            return self.sources[::-1]
+        if name == "FUNCNAME":
+            names = [] if set(self.function_names) <= {"source"} else [*self.function_names[::-1], "main"]
+            return [plain(each) for each in names]
+        if name == "BASH_LINENO":
+            return [plain(str(each)) for each in (*self.call_lines[::-1], 0)]
+        if name == "PIPESTATUS":
+            node = Node(self.here, self.here)
+            return [
+                (self.hole("$?", "exit status", node),) if each is None else plain(str(each))
+                for each in self.pipe_status
+            ]
         return None
 
     def _from_outside(self, name: str) -> bool:
@@ -115,8 +178,9 @@ class Variables(ShellState):
             return [*self.positional, *rest]
         variable = self.lookup(name)
         if variable is None or variable.value is None:
-            if name == "BASH_SOURCE":
-                return list(reversed(self.sources))
+            shells = self._shells_array(name)
+            if shells is not None:
+                return shells
             if variable is None and self._from_outside(name):
                 return [(self.environment_hole(name, node),)]
             return []
@@ -131,6 +195,8 @@ class Variables(ShellState):
         if variable is None or variable.value is None:
             return []
         if isinstance(variable.value, Array):
+            if variable.value.many:
+                return [(Hole((MANY, ("keys", self.run.unique())), f"!{name}[@]", "places in an array"),)]
             return [plain(str(key)) for key in variable.value.ordered_keys()]
         return [plain("0")]
 
@@ -147,36 +213,41 @@ class Variables(ShellState):
     def assign_value(self, name: str, index: str | None, value: Parts, *, append: bool = False) -> None:
         """Give a variable (or an element) a string."""
         variable = self.ensure(name)
+        if variable.readonly:
+            self.check_writable(name, variable)
         self.run.spend(value)
         if "a" in self.options:
             variable.exported = True
         if variable.exported:
             self.changed()
         if index is not None or isinstance(variable.value, Array):
-            self._assign_element(name, index, value, append)
-            return
-        old = variable.value or EMPTY
+            self._assign_element(variable, name, index, value, append)
+        else:
+            variable.value = self.joined(variable, variable.value or EMPTY, value, append)
+
+    def joined(self, variable: Variable, old: Parts, value: Parts, append: bool) -> Parts:
+        """What a variable (or its element) becomes: with `declare -i` a number, with `-u` and `-l` in one case."""
         if variable.integer:
             total = (*old, Literal("+("), *value, Literal(")")) if append and old else value
-            node = Node(self.here, self.here)
-            result = self.arithmetic(total, node)
-            variable.value = (result,) if isinstance(result, Hole) else plain(str(result))
-            return
+            result = self.arithmetic(total, Node(self.here, self.here))
+            return (result,) if isinstance(result, Hole) else plain(str(result))
         if variable.case:
             change = str.upper if variable.case == "u" else str.lower
             value = tuple(
                 replace(part, text=change(part.text)) if isinstance(part, Literal) else part for part in value
             )
-        variable.value = (*old, *value) if append else value
+        return (*old, *value) if append else value
 
-    def _assign_element(self, name: str, index: str | None, value: Parts, append: bool) -> None:
-        variable = self.ensure(name)
+    def _assign_element(self, variable: Variable, name: str, index: str | None, value: Parts, append: bool) -> None:
         if not isinstance(variable.value, Array):
             variable.value = Array({} if variable.value is None else {0: variable.value})
         array = variable.value
         key: int | str
         if array.associative:
             key = "0" if index is None else index
+            if not key:
+                self.fault("arithmetic", f"{name}[]: bad array subscript", Node(self.here, self.here))
+                raise DiscardLine
         else:
             place = 0 if index is None else self.arithmetic(plain(index), Node(self.here, self.here))
             if isinstance(place, Hole):
@@ -184,9 +255,9 @@ class Variables(ShellState):
                 return
             key = place + array.next_index() if place < 0 else place
             if key < 0:
-                self.note("arithmetic", f"{name}[{index}]: bad array subscript", Node(self.here, self.here))
+                self.fault("arithmetic", f"{name}[{index}]: bad array subscript", Node(self.here, self.here))
                 raise DiscardLine
-        array.put(key, (*array.items.get(key, EMPTY), *value) if append else value)
+        array.put(key, self.joined(variable, array.items.get(key, EMPTY), value, append))
 
     # ---- arithmetic
 
@@ -215,10 +286,21 @@ class _Numbers:
     def __init__(self, shell: Variables) -> None:
         self.shell = shell
 
+    def has_names(self, name: str) -> bool:
+        variable = self.shell.lookup(name)
+        return variable is not None and isinstance(variable.value, Array) and variable.value.associative
+
     def number_text(self, name: str, index: str | None) -> str:
-        value = self.shell.value_of(name, index, Node(self.shell.here, self.shell.here))
+        node = Node(self.shell.here, self.shell.here)
+        value = self.shell.value_of(name, index, node)
         if value is None:
-            return ""
+            variable = self.shell.lookup(name)
+            if "u" not in self.shell.options or (variable is not None and variable.value is not None):
+                return ""
+            self.shell.note("unset", name, node)
+            if self.shell.run.closed or variable is not None:
+                raise Exit(1)
+            raise UnknownNumber
         text = known(value)
         if text is None:
             raise UnknownNumber

@@ -19,6 +19,10 @@ from verlint.languages.bash.syntax import (
 )
 from verlint.lazy import pattern
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Self
+
 _BARE = pattern(r"[^ \t\n;&|<>()\\'\"`$]+")
 _PLAIN = pattern(r"[^ \t\n;&|<>()\\'\"`$*?@!+\[\]{}]+")
 _IN_QUOTES = pattern(r'[^"\\$`]+')
@@ -78,10 +82,11 @@ class WordReader(Cursor):
     def _extended_glob(self, op: str) -> ExtGlob:
         start = self.pos
         self.pos += 2
-        self._balanced(start)
+        self.balanced(start)
         return ExtGlob(self.at(start), self.at(self.pos), op, self.text[start + 2 : self.pos - 1])
 
-    def _balanced(self, opened: int) -> None:
+    def balanced(self, opened: int) -> None:
+        """Step over everything up to the `)` that closes a `(` just behind the cursor, and over that."""
         depth = 1
         while self.pos < self.stop:
             char = self.text[self.pos]
@@ -211,11 +216,16 @@ class WordReader(Cursor):
             chars.append(char)
             self.pos += 1
         self.enter()
-        inner = self.nested("".join(chars), offsets)
-        body = inner.sequence()
-        inner.expect_end()
+        body, broken = self._read_later(self.nested("".join(chars), offsets))
         self.depth -= 1
-        return CommandSub(self.at(start), self.at(self.pos), body)
+        return CommandSub(self.at(start), self.at(self.pos), body, broken)
+
+    def _read_later(self, inner: Self) -> tuple[Sequence, bool]:
+        """What bash reads only when it runs it: the commands before a fault, and whether there is one."""
+        start = inner.at(inner.pos)
+        program = inner.program()
+        items = [item for group in program.groups for item in group.items]
+        return Sequence(start, inner.at(inner.stop), items), program.problem is not None
 
     # ---- what a dollar sign begins
 
@@ -264,8 +274,22 @@ class WordReader(Cursor):
             else:
                 return Arith(self.at(start), self.at(self.pos), expr)
         self.pos = start + 2
+        if self.char() == "(":
+            return self._command_in_parentheses(start)
         body = self._parenthesised(start)
         return CommandSub(self.at(start), self.at(self.pos), body)
+
+    def _command_in_parentheses(self, start: int) -> CommandSub:
+        """`$((` that is no arithmetic: bash looks for the parentheses that close it, and reads between them later."""
+        depth, pending = self.depth, self.pending
+        try:
+            body = self._parenthesised(start)
+            return CommandSub(self.at(start), self.at(self.pos), body)
+        except BashSyntaxError:
+            self.pos, self.depth, self.pending = start + 2, depth, pending
+        self.balanced(start)
+        body, broken = self._read_later(self.window(start + 2, self.pos - 1))
+        return CommandSub(self.at(start), self.at(self.pos), body, broken)
 
     def _ansi_quoted(self, start: int) -> Lit:
         at = start + 2
@@ -278,22 +302,26 @@ class WordReader(Cursor):
         return Lit(self.at(start), self.at(self.pos), unescape(self.text[start + 2 : at]), "'")
 
     def arithmetic(self, close: str, opened: int) -> Word:
-        """The expression up to `close`, which is stepped over."""
+        """The expression up to `close`, which is stepped over ("": to the end of the text)."""
         start = self.pos
         parts: list[Part] = []
         depth = 0
-        if self.text.find(close, start, self.stop) < 0:
+        pair = {"[": 1, "]": -1} if close == "]" else {"(": 1, ")": -1}
+        if close and self.text.find(close, start, self.stop) < 0:
             self.pos = self.stop
         while self.pos < self.stop:
             char, here = self.text[self.pos], self.pos
-            if depth == 0 and self.looking_at(close):
+            if close and depth == 0 and self.looking_at(close):
                 self.pos += len(close)
                 return Word(self.at(start), self.at(here), parts)
-            depth += {"(": 1, ")": -1}.get(char, 0)
+            depth += pair.get(char, 0)
             if depth < 0:
-                raise self.fail("unexpected ) in arithmetic", opened)
+                raise self.fail(f"unexpected {char} in arithmetic", opened)
             if char == "$":
                 self.dollar(parts, True)
+            elif char == "'":
+                self.single_quoted([])
+                self.append(parts, here, self.text[here : self.pos], '"')
             elif char == "`":
                 parts.append(self._back_quoted(True))
             elif char == '"':
@@ -303,6 +331,8 @@ class WordReader(Cursor):
             else:
                 self.pos += 1
                 self.append(parts, here, char, '"')
+        if not close:
+            return Word(self.at(start), self.at(self.pos), parts)
         raise self.fail(f"this arithmetic has no {close}", opened)
 
     def index_word(self) -> Word:
@@ -316,6 +346,8 @@ class WordReader(Cursor):
     def subscript_part(self, parts: list[Part]) -> None:
         """Append what stands at the cursor inside a subscript."""
         char, here = self.char(), self.pos
+        if char in "<>" and self.angle(parts, quoted=True):
+            return
         if char in "\"'`\\":
             self.part(parts)
         elif char == "$":
@@ -323,6 +355,22 @@ class WordReader(Cursor):
         else:
             self.pos += 1
             self.append(parts, here, char, '"')
+
+    def angle(self, parts: list[Part], *, quoted: bool) -> bool:
+        """Append what a `<` or `>` inside `${…}` begins: `<(` must be closed there; False for a character. In quotes
+        it is only text."""
+        start = self.pos
+        following = self.peek()
+        if following == "(" and not self.document:
+            substitution = self._process_substitution(self.text[start])
+            text = self.text[start : self.pos]
+            parts.append(Lit(self.at(start), self.at(self.pos), text, '"') if quoted else substitution)
+            return True
+        if following and following in "<>":  # the second one of a pair begins nothing
+            self.pos += 2
+            self.append(parts, start, self.text[start : self.pos], '"' if quoted else "")
+            return True
+        return False
 
     def braced(self, start: int, in_quotes: bool) -> Part:
         """Read `${…}`, whose name the cursor is at; implemented further up."""

@@ -118,6 +118,12 @@ OPTION_LETTERS = {
     "allexport": "a",
     "verbose": "v",
     "noexec": "n",
+    "errtrace": "E",
+    "functrace": "T",
+    "monitor": "m",
+    "noclobber": "C",
+    "notify": "b",
+    "physical": "P",
 }
 """Names of `set -o` and the letters that stand for them; `pipefail` has none."""
 

@@ -1,0 +1,1 @@
+cd /nonexist; probe $?; cd a b; probe $?; cd ""; probe "$? $PWD"; cd - ; probe $?; cd data; cd -; probe $PWD; pushd data; popd; popd; probe $?;  OLDPWD=; cd -; probe $?; unset HOME; cd; probe $?; cd a.txt; probe $?

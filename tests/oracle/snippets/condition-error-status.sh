@@ -1,0 +1,3 @@
+false
+[[ a b ]]
+probe x

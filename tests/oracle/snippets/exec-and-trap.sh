@@ -1,0 +1,1 @@
+trap "probe t" EXIT; (exec true); probe a; exec env probe b

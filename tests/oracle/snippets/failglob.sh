@@ -1,0 +1,5 @@
+shopt -s nocaseglob
+probe D*/T*
+shopt -s failglob
+probe zzz*
+probe $?

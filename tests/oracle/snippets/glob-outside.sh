@@ -1,0 +1,3 @@
+x='/b*'
+probe $x
+for f in /nowhere/*.txt; do probe "$f" $f; done

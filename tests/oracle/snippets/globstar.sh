@@ -1,0 +1,2 @@
+shopt -s globstar dotglob
+probe **/*.txt data/* **

@@ -1,0 +1,1 @@
+declare -a d=(x); declare -i d="2 ** 3"; probe "${d[@]}"; declare -i e; e=(1+1 2+2); probe "${e[@]}"; e+=(3*3); e[0]+=5; probe "${e[@]}"; declare -u U=(ab cd); probe "${U[@]}"; declare -A m=([a]=1 [b]=2); declare -iA m; m[a]+=3; probe "${m[a]}"; m=(x 1 y 2); probe "${m[x]}"; declare -l L; L=ABC; probe $L; L+=DEF; probe $L; declare +i e; e[0]=1+1; probe ${e[0]}

@@ -1,0 +1,3 @@
+probe "$(basename --opt)" "$(basename a/b.sh .sh)" "$(basename -s .sh a/b.sh c.sh)" "$(basename -a a/b /c/)" "$(basename -- -x)" "$(basename / )" "$(basename a/b/ b)" "$(basename x -s)" "$(basename)" "$(basename a b c)" "$(basename //a//)" "$(basename '')"
+probe "$(dirname a/b/c)" "$(dirname a)" "$(dirname /a)" "$(dirname //a//b//)" "$(dirname a/b c/d)" "$(dirname /)" "$(dirname '')" "$(dirname --opt)" "$(dirname -- -x/y)" "$(dirname .)" "$(dirname a//b)" "$(dirname)"
+probe "$(realpath data)" "$(realpath data/../a.txt)" "$(realpath nothing)" "$(realpath no/thing)" "$(realpath -m no/thing)" "$(realpath -e nothing)" "$(readlink -f data/x)" "$(readlink -f q/x/y)" "$(realpath -s data/)" "$(realpath a.txt b.txt)"

@@ -1,0 +1,2 @@
+set -u
+probe $((nothing+1)); probe same

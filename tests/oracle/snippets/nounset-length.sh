@@ -1,0 +1,2 @@
+set -u
+a=(); probe "${#a[0]}"; probe "${#a[@]}"; probe "${a[@]}" ; probe "${#a}"; probe next

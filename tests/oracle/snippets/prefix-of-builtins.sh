@@ -1,0 +1,1 @@
+f() { probe "f:$M"; export M=2; }; M=1 f; probe "[$M]"; g() { M=3; h; }; h() { probe "h:$M"; unset M; probe "h:${M-u}"; }; M=1 g; M=5; eval "probe \$M"; M=6 eval "probe \$M; M=7"; probe $M; M=8 : ; probe $M; M=8 export M; probe $M; M=a export Q=3; probe "$M $Q"; IFS=, read a b <<< "1,2"; probe "$a|$b|$IFS"; M=1 unset M; probe "${M-un}"

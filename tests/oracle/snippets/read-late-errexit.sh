@@ -1,0 +1,3 @@
+set -e
+x=`(`
+probe z

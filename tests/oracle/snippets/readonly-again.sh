@@ -1,0 +1,4 @@
+set -e
+readonly F=a
+readonly F=b || true
+probe no

@@ -1,0 +1,4 @@
+set -e
+readonly F=a
+F=c || true
+probe no
