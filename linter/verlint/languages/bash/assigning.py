@@ -33,9 +33,7 @@ class Assigning(Builtins):
             found = self.string(assign.value, assignment=True) if value is None else value
             self.assign_value(assign.name, index, with_hop(found, hop), append=assign.append)
         if exported:
-            variable = self.ensure(assign.name)
-            variable.exported = True
-            self.changed()
+            self.export(assign.name)
 
     def _assign_array(self, assign: Assign, literal: ArrayLit, hop: Hop) -> None:
         old = self.ensure(assign.name)

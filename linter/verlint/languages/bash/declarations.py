@@ -122,7 +122,7 @@ class Declarations(Reading):
         if flags.strip("xrg"):
             self._attributes(self.ensure(assign.name), flags)
         if exported:
-            self.ensure(assign.name).exported = True
+            self.export(assign.name)
         self.assign(assign, word.value)
         if "r" in flags:
             self.ensure(assign.name).readonly = True
@@ -140,7 +140,7 @@ class Declarations(Reading):
             if "r" in flags:
                 self.ensure(name).readonly = True
             if exported:
-                self.ensure(name).exported = True
+                self.export(name)
             return
         if not text.isidentifier():
             return
@@ -153,7 +153,7 @@ class Declarations(Reading):
         if exported:
             if self.lookup(text) is None and not self.run.closed and text.upper() == text:
                 self.globals[text] = Variable((self.environment_hole(text, simple),))
-            self.ensure(text).exported = True
+            self.export(text)
 
     def _attributes(self, variable: Variable, flags: str) -> None:
         if "A" in flags and not isinstance(variable.value, Array):

@@ -138,7 +138,8 @@ class SimpleCommands(Scripts):
         for each_name, variable in scope.items():
             if variable.kept:
                 kept = self.ensure(each_name)
-                kept.value, kept.exported = variable.value, True
+                kept.value = variable.value
+                self.export(each_name)
                 kept.kept = kept.temporary
 
     def _restore(self, saved: dict[str, Variable | None]) -> None:
@@ -271,7 +272,7 @@ class SimpleCommands(Scripts):
             found = self.lookup(name)
             saved[name] = None if found is None else found.copy()
             self.assign_value(name, None, value.parts)
-            self.ensure(name).exported = True
+            self.export(name)
         try:
             self._started(argv, node)
         finally:

@@ -211,8 +211,13 @@ class ShellState:
         if "e" in self.options:
             raise Exit(1)
 
+    def export(self, name: str) -> None:
+        """Hand a variable on to programs from now on."""
+        self.ensure(name).exported = True
+        self.changed()
+
     def changed(self) -> None:
-        """Forget what was derived from variables."""
+        """Forget what was derived from exported variables."""
         self._environment_cache = None
 
     def unset(self, name: str) -> None:
