@@ -11,7 +11,8 @@ class Test:
     """One condition on a key.
 
     `op` is "is", "not", "above", "below" (numbers), "empty" (null or no characters), "ends" (with a match of the
-    expression `operand`), "has" (the key is written) or "differs" (from the key `operand`)."""
+    expression `operand`), "like" (some part matches it), "has" (the key is written) or "differs" (from the key
+    `operand`)."""
 
     key: str
     op: str
@@ -63,6 +64,11 @@ def empty(key: str) -> Test:
 def ends(key: str, expression: str) -> Test:
     """The end of the key's value matches the expression."""
     return Test(key, "ends", expression)
+
+
+def like(key: str, expression: str) -> Test:
+    """Some part of the key's value matches the expression."""
+    return Test(key, "like", expression)
 
 
 def has(key: str) -> Test:

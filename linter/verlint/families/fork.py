@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from verlint.families.conditions import Clash, Test, above, below, empty, ends, has, is_, not_
+from verlint.families.conditions import Clash, Test, above, below, empty, ends, has, is_, like, not_
 from verlint.value import Data
 
 _STAGE = "trainer.stage"
@@ -110,6 +110,16 @@ CLASHES: tuple[Clash, ...] = (
         source="llm-as-a-coach trainer, `fit`: trainer.stage=rl requires rm_prompt_version=v1",
     ),
     Clash(
+        ("coach",),
+        (like(_COACH, "gpt"), is_(_VAL_FIRST, True)),
+        at=_COACH,
+        near=_VAL_FIRST,
+        message="validation is scored by the workers of the coach, and `{actor_rollout_ref.model.exp_model_path}` is "
+        "an API model that has none: the fork stops with an AttributeError at its first batch",
+        help="score with a local model, or write actor_rollout_ref.model.exp_model_path=none to save the answers only",
+        source="llm-as-a-coach trainer, `init_workers`: exp_learner_wg = None; `_validate`: exp_learner_wg.world_size",
+    ),
+    Clash(
         ("oel", "opcd"),
         (is_(_STAGE, "extract"), not_(_VAL_ONLY, True)),
         at=_VAL_ONLY,
@@ -209,6 +219,16 @@ CLASHES: tuple[Clash, ...] = (
         "`{trainer.deploy_save_dir}`: the fork stops in the first step",
         help="name the folder of the round's trajectories, RUN/deploy_data",
         source="oel trainer, `fit`: os.path.join(deploy_save_dir, …)",
+    ),
+    Clash(
+        ("oel", "opcd"),
+        (*_CONSOLIDATES, is_(_EXPERIENCE, None)),
+        at=_EXPERIENCE,
+        near=_STAGE,
+        message="stage consolidate looks for experience_path in every step, it is `null`: the fork stops with a "
+        "TypeError in the first",
+        help="name the experience of the stage; one that needs none names a file that is not there",
+        source="oel, opcd trainer, `fit`: os.path.exists(experience_path)",
     ),
     Clash(
         ("opcd",),

@@ -75,6 +75,8 @@ def holds(launch: Launch, test: Test) -> bool:
             return value.equals(test.operand) is False
         case "empty":
             return data is None or data == ""
+        case "like":
+            return isinstance(data, str) and re.search(str(test.operand), data) is not None
         case "differs":
             return value.same_as(held(launch, str(test.operand))) is False
         case "above" | "below":

@@ -50,8 +50,8 @@ def _finding(launch: Launch, ctx: Context, clash: Clash) -> Finding:
         finding = ctx.unsure(at, message, help=clash.help, severity=severity, verify=replaced(name))
     else:
         finding = ctx.fail(at, message, help=clash.help, severity=severity)
-    for test in clash.when:
-        value = held(launch, test.key)
-        if test.key in launch and value.key != at.key:
+    for key in dict.fromkeys(test.key for test in clash.when):
+        value = held(launch, key)
+        if key in launch and key != at.key:
             finding = finding.with_related(value.span, f"{value.key} = {value}")
     return finding
