@@ -51,10 +51,9 @@ def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
 
 def _late(link: Link, ctx: Context) -> Finding:
     assert link.by is not None
+    pronoun = "them" if link.kind.what.endswith("s") else "it"
     message = (
-        f"{called(link.consumer)} reads {link.kind.what} before {called(link.producer)} makes them: {link.kind.missing}"
-        if link.kind.what.endswith(("s", "ies"))
-        else f"{called(link.consumer)} reads {link.kind.what} before {called(link.producer)} makes it: "
+        f"{called(link.consumer)} reads {link.kind.what} before {called(link.producer)} makes {pronoun}: "
         f"{link.kind.missing}"
     )
     help = f"move {called(link.producer)} before this one"

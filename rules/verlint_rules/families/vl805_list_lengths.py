@@ -64,7 +64,8 @@ def check(command: Command, ctx: Context) -> Iterator[Finding]:
         return
     options = options_of(called.arguments)
     batch = options.get("--batch_size")
-    size = _BATCH if batch is None else int(batch.known) if (batch.known or "").isdecimal() else None
+    given = str(_BATCH) if batch is None else batch.known or ""
+    size = int(given) if given.isdecimal() else None
     yield from _judged(_of_options(options), size, command.span, ctx, True)
 
 
@@ -77,7 +78,6 @@ def _of_options(options: Mapping[str, Text | None]) -> dict[str, _List]:
                 f"--{name}", tuple(word.known.split(",")) if word.known else (), word.span, word.trail()
             )
         elif word is not None:
-            found.pop("use_dataset", None)
             return {}
     return found
 
