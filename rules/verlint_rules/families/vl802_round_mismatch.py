@@ -30,16 +30,19 @@ _WORKED_ON = "the run plays the levels of one round with what another one made"
 
 @rule("VL802", "round-mismatch", on=Experiment, severity=ERROR, since="0.1", words=("round",))
 def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
+    declared: dict[int, Finding] = {}
     if experiment.is_spec:
-        yield from (found for stage in experiment.stages if (found := _declared(stage, ctx)) is not None)
+        declared = {id(stage): found for stage in experiment.stages if (found := _declared(stage, ctx)) is not None}
+    yield from declared.values()
     links = [link for link in links_to_judge(experiment) if _has_rounds(link)]
     wrong = {id(stage): votes for stage in experiment.stages if (votes := _outvoted(stage, links))}
     for stage in experiment.stages:
-        if id(stage) in wrong:
+        if id(stage) in wrong and id(stage) not in declared:
             yield _of_stage(stage, wrong[id(stage)], ctx)
+    explained = declared.keys() | wrong.keys()
     seen: set[object] = set()
     for link in links:
-        if _fits(link) or id(link.producer) in wrong or id(link.consumer) in wrong:
+        if _fits(link) or id(link.producer) in explained or id(link.consumer) in explained:
             continue
         found = _of_link(link, experiment, ctx)
         if found.span is not None and found.span.order() not in seen:

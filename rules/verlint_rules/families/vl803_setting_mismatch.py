@@ -31,13 +31,44 @@ from verlint_rules.families.agreement import Side, called, disagreeing, links_to
 @rule("VL803", "setting-mismatch", on=Experiment, severity=ERROR, since="0.1", words=("textgame", "system_prompt"))
 def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
     links = [link for link in links_to_judge(experiment) if not rounds_differ(link)]
+    seen: set[object] = set()
     for stage in experiment.stages:
-        mine = [link for link in links if link.consumer is stage and not link.kind.checkpoint]
-        rows = [(row, link) for link in mine for row in SHARED.get(stage.family, ()) if _is_of(row, link)]
-        names = dict.fromkeys(name for row, _ in rows for name in row.names)
-        for name in dict.fromkeys(each.rpartition("=")[2] for each in names):
-            yield from _compared(stage, name, rows, ctx)
-        yield from _prompt_type(stage, experiment, ctx)
+        for found in (*_of_stage(stage, links, ctx), *_prompt_type(stage, experiment, ctx)):
+            if found.span is not None and found.span.order() not in seen:  # anchors of a spec hold for several stages
+                seen.add(found.span.order())
+                yield found
+
+
+def _of_stage(stage: Stage, links: list[Link], ctx: Context) -> Iterator[Finding]:
+    mine = [link for link in links if link.consumer is stage and not link.kind.checkpoint]
+    rows = [(row, link) for link in mine for row in SHARED.get(stage.family, ()) if _is_of(row, link)]
+    names = dict.fromkeys(name.rpartition("=")[2] for row, _ in rows for name in row.names)
+    for name in names:
+        yield from _compared(stage, name, rows, ctx)
+    if stage.kind == "experience-list":
+        yield from _listed(stage, ctx)
+
+
+def _listed(stage: Stage, ctx: Context) -> Iterator[Finding]:
+    """A list that takes a later experience than extraction writes, or a seed that its loop leaves out."""
+    use, limit = side(stage, "val_samples_use"), side(stage, "val_samples_limit")
+    if use is not None and limit is not None and (use.setting.number or 0) > (limit.setting.number or 10**12):
+        message = (
+            f"the list takes experience {use.setting.shown} of every seed, extraction writes {limit.setting.shown}: "
+            "consolidation stops when it opens the first"
+        )
+        yield of_side(use, limit, message, f"take one up to {limit.setting.shown}", ctx)
+    start, end, step = (side(stage, f"ckpt_{name}") for name in ("start", "end", "step"))
+    if start is None or end is None or step is None:
+        return
+    first, last, stride = start.setting.number, end.setting.number, step.setting.number
+    if first is None or last is None or not stride or stride < 0 or last < first or (last - first) % stride == 0:
+        return
+    message = (
+        f"the seeds from {first} by {stride} do not meet {last}: the list names seed "
+        f"{first + ((last - first) // stride + 1) * stride}, which extraction does not run"
+    )
+    yield of_side(end, step, message, f"end at {last - (last - first) % stride}", ctx)
 
 
 def _is_of(row: Shared, link: Link) -> bool:

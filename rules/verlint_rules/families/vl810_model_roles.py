@@ -56,7 +56,17 @@ def _policies(stage: Stage, links: list[Link], ctx: Context) -> Iterator[Finding
             f"{called(wrong.stage)} starts from `{wrong.setting.shown}`, {called(right.stage)} of the same round from "
             f"`{right.setting.shown}`: what one policy wrote and played is used to train another"
         )
-        yield of_side(wrong, right, message, f"start it from {right.setting.shown}", ctx)
+        help = f"start it from {right.setting.shown}"
+        yield of_side(_at_step(wrong, right), right, message, help, ctx)
+
+
+def _at_step(wrong: Side, right: Side) -> Side:
+    """The step of a policy rather than its run, where only that differs."""
+    names = [setting(each.stage, "resume_policy_name") for each in (wrong, right)]
+    step = setting(wrong.stage, "resume_policy_ckpt")
+    if step is None or names[0] is None or names[1] is None or not names[0].same_as(names[1]):
+        return wrong
+    return Side(wrong.stage, step)
 
 
 def _policy(stage: Stage) -> Side | None:
