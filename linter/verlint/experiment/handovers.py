@@ -16,7 +16,7 @@ _LIST = "experience-list"
 @dataclass(frozen=True, slots=True)
 class Link:
     """A producer and a consumer. `by` is the setting of the consumer that names the producer, None when a spec says so
-    in `deps`. `late` says that the producer only comes after the consumer."""
+    in `deps`. `late` says that the producer only comes after the consumer, or waits for it."""
 
     producer: Stage
     consumer: Stage
@@ -46,7 +46,9 @@ def _links(experiment: Experiment, consumer: Stage, kind: Handover) -> Iterator[
         named = _named(consumer)
         lists = [each for each in experiment.stages if each.id in named and each.kind == _LIST]
         named = named.union(*(_named(each) for each in lists))
-        yield from (Link(stage, consumer, kind, None) for stage in producers if stage.id in named)
+        for stage in producers:
+            if stage.id in named:
+                yield Link(stage, consumer, kind, None, late=consumer.id in _before(stage, experiment))
         return
     by = setting(consumer, kind.option)
     if by is None:
@@ -63,3 +65,17 @@ def _named(stage: Stage) -> frozenset[str]:
     """The stages that a stage of a spec takes something from."""
     assert stage.spec is not None
     return frozenset(str(dep.from_stage) for dep in stage.spec.deps.values() if dep.from_stage.decided)
+
+
+def _before(stage: Stage, experiment: Experiment) -> frozenset[str]:
+    """All stages that must run before a stage of a spec."""
+    stages = {each.id: each for each in experiment.stages}
+    found: set[str] = set()
+    waiting = [stage.id]
+    while waiting:
+        each = stages.get(waiting.pop())
+        if each is not None and each.spec is not None:
+            needed = _named(each).union(str(need) for need in each.spec.needs if need.decided) - found
+            found |= needed
+            waiting += needed
+    return frozenset(found)

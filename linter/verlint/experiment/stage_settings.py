@@ -49,7 +49,19 @@ class Setting:
         if self.text.identity() == other.text.identity():
             return True
         mine, theirs = self.known, other.known
-        return None if mine is None or theirs is None else plain(mine) == plain(theirs)
+        if mine is None or theirs is None:
+            return False if self._differs(other) else None
+        return plain(mine) == plain(theirs)
+
+    def _differs(self, other: Setting) -> bool:
+        """Whether what is left between a common beginning and end is known, so that it differs on every run."""
+        mine, theirs = list(self.text.identity()), list(other.text.identity())
+        while mine and theirs and mine[0] == theirs[0]:
+            del mine[0], theirs[0]
+        while mine and theirs and mine[-1] == theirs[-1]:
+            del mine[-1], theirs[-1]
+        rest = "".join(each for each in (*mine, *theirs) if isinstance(each, str))
+        return all(isinstance(each, str) for each in (*mine, *theirs)) and re.search(r"[<{$]", rest) is None
 
     def names(self, run: Setting) -> bool:
         """Whether this path, list of paths or name has a run's name as a component."""

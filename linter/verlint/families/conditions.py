@@ -24,7 +24,8 @@ class Clash:
     """Keys that do not go together in the forks of `families`, when all tests of `when` hold.
 
     `at` is the key to point at, `near` the other one, which is pointed at when `at` is not written. `message` and
-    `help` may hold `{key}` for the value of a key. `ignored` says that the run goes on."""
+    `help` may hold `{key}` for the value of a key. `ignored` says that the run goes on; `verify` is the command that
+    shows whether it does, where that hangs on more than the configuration."""
 
     families: tuple[str, ...]
     when: tuple[Test, ...]
@@ -34,6 +35,7 @@ class Clash:
     source: str
     near: str = ""
     ignored: bool = False
+    verify: str = ""
 
 
 def is_(key: str, data: Data) -> Test:

@@ -239,8 +239,9 @@ CLASHES: tuple[Clash, ...] = (
         at="actor_rollout_ref.rollout.n",
         near=_KL_TYPE,
         message="kl_loss_type `seqkd` trains on the one teacher answer of each prompt, rollout.n is "
-        "`{actor_rollout_ref.rollout.n}`: the fork asserts 1",
+        "`{actor_rollout_ref.rollout.n}`: the fork asserts 1 unless off_policy_save_dir holds generated answers",
         help="write actor_rollout_ref.rollout.n=1",
+        verify='ls "{trainer.off_policy_save_dir}"  # are generated answers there?',
         source="opcd trainer, `fit`: assert rollout.n == 1 where it makes the batch from teacher_response",
     ),
     Clash(

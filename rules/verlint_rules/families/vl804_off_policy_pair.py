@@ -25,6 +25,8 @@ from verlint.finding import Finding
 from verlint.rule import ERROR, Context, rule
 from verlint_rules.families.agreement import links_to_judge, of_side, side
 
+_TOP_K = frozenset(["kl_loss_type", "kl_topk"])
+
 
 @rule("VL804", "off-policy-pair", on=Experiment, severity=ERROR, since="0.1", words=("off_policy",))
 def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
@@ -49,6 +51,8 @@ def _compared(link: Link, name: str, ctx: Context) -> Iterator[Finding]:
     mine, theirs = side(link.consumer, name), side(link.producer, name)
     if mine is None or theirs is None or mine.setting.same_as(theirs.setting) is not False:
         return
+    if name in _TOP_K and not _needs_indices(link.consumer):
+        return
     message = (
         f"the teacher's answers were generated with {theirs.setting.label} `{theirs.setting.shown}`, they are trained "
         f"on with `{mine.setting.shown}`: {_effect(name)}"
@@ -57,9 +61,15 @@ def _compared(link: Link, name: str, ctx: Context) -> Iterator[Finding]:
     yield of_side(at, other, message, f"write {other.setting.shown}, or generate anew", ctx)
 
 
+def _needs_indices(stage: Stage) -> bool:
+    """Whether a training stage reads saved top-k indices, which it does with the full KL only."""
+    kind = side(stage, "kl_loss_type")
+    return kind is None or kind.setting.known in (None, "full")
+
+
 def _effect(name: str) -> str:
     if name == "kl_topk":
-        return "the saved top-k indices do not fit"
+        return "the saved top-k indices are used as they are"
     if name == "kl_loss_type":
         return "top-k indices are saved for `full` only, and looked for in the first step"
     return "the fork asserts that the prompts of both are equal, and stops in the first step"

@@ -46,8 +46,9 @@ def _finding(launch: Launch, ctx: Context, clash: Clash) -> Finding:
     message = filled(clash.message, launch)
     severity = WARNING if clash.ignored else None
     name = next((name for test in clash.when if (name := replaceable(held(launch, test.key)))), "")
-    if name:
-        finding = ctx.unsure(at, message, help=clash.help, severity=severity, verify=replaced(name))
+    verify = filled(clash.verify, launch) if clash.verify else replaced(name) if name else ""
+    if verify:
+        finding = ctx.unsure(at, message, help=clash.help, severity=severity, verify=verify)
     else:
         finding = ctx.fail(at, message, help=clash.help, severity=severity)
     for key in dict.fromkeys(test.key for test in clash.when):

@@ -80,6 +80,8 @@ def _policy(stage: Stage) -> Side | None:
     if name is not None and name.written and step is not None:
         parts = (*name.text.parts, Literal(" step "), *step.text.parts)
         return Side(stage, Setting(name.label, Text(parts, name.text.span), name.span, name.hops))
+    if name is not None and name.written and "--resume_policy_name" in stage.options:
+        return None  # the step is missing, which VL201 says
     model = name if name is not None and name.written else setting(stage, "model")
     return Side(stage, model) if model is not None and model.written and model.known else None
 
