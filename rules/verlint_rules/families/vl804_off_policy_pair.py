@@ -15,17 +15,15 @@ Fix: give the training stage the value of the generating one, or generate anew.
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Iterator
 
 from verlint.experiment.handovers import Link
 from verlint.experiment.stage import Experiment, Stage
-from verlint.families.sharing import PAIR, TRACKS
+from verlint.experiment.stage_settings import setting
 from verlint.finding import Finding
 from verlint.rule import ERROR, Context, rule
-from verlint_rules.families.agreement import links_to_judge, of_side, side
-
-_TOP_K = frozenset(["kl_loss_type", "kl_topk"])
+from verlint_rules.families.agreement import Side, links_to_judge, of_side
+from verlint_rules.families.pairs import meant_instead, mismatches, track_of
 
 
 @rule("VL804", "off-policy-pair", on=Experiment, severity=ERROR, since="0.1", words=("off_policy",))
@@ -33,45 +31,52 @@ def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
     for link in links_to_judge(experiment):
         if link.kind.consumer != "off-policy":
             continue
-        mine, theirs = _track(link.consumer), _track(link.producer)
+        meant = meant_instead(link, experiment)
+        if meant is not None:
+            yield _of_wrong_folder(link, meant, ctx)
+            continue
+        mine, theirs = track_of(link.consumer), track_of(link.producer)
         if mine and theirs and mine != theirs:
             yield _of_tracks(link, mine, theirs, ctx)
             continue
-        for name, tracks in PAIR.items():
-            if not tracks or mine in tracks:
-                yield from _compared(link, name, ctx)
+        for at, other, name in mismatches(link.consumer, link.producer):
+            yield _of_setting(at, other, name, ctx)
 
 
-def _track(stage: Stage) -> str:
-    name = posixpath.basename(stage.launcher)
-    return next((track for start, track in TRACKS.items() if name.startswith(start)), "")
-
-
-def _compared(link: Link, name: str, ctx: Context) -> Iterator[Finding]:
-    mine, theirs = side(link.consumer, name), side(link.producer, name)
-    if mine is None or theirs is None or mine.setting.same_as(theirs.setting) is not False:
-        return
-    if name in _TOP_K and not _needs_indices(link.consumer):
-        return
+def _of_setting(mine: Side, theirs: Side, name: str, ctx: Context) -> Finding:
     message = (
         f"the teacher's answers were generated with {theirs.setting.label} `{theirs.setting.shown}`, they are trained "
-        f"on with `{mine.setting.shown}`: {_effect(name)}"
+        f"on with `{mine.setting.shown}`: {_effect(name, mine.stage)}"
     )
     at, other = (mine, theirs) if mine.setting.written or not theirs.setting.written else (theirs, mine)
-    yield of_side(at, other, message, f"write {other.setting.shown}, or generate anew", ctx)
+    return of_side(at, other, message, f"write {other.setting.shown}, or generate anew", ctx)
 
 
-def _needs_indices(stage: Stage) -> bool:
-    """Whether a training stage reads saved top-k indices, which it does with the full KL only."""
-    kind = side(stage, "kl_loss_type")
-    return kind is None or kind.setting.known in (None, "full")
+def _of_wrong_folder(link: Link, meant: Stage, ctx: Context) -> Finding:
+    """The folder is that of another generating stage, while one that fits in all settings is there."""
+    first, second = (setting(stage, "exp_name") for stage in (link.producer, meant))
+    wrong = link.producer.id if first is None else first.shown
+    right = meant.id if second is None else second.shown
+    message = (
+        f"the answers of `{wrong}` are trained on, which were generated with other settings; those of `{right}` fit: "
+        f"{_effect('', link.consumer)}"
+    )
+    by = link.by
+    at = link.consumer.span if by is None else by.span
+    value = "" if by is None else f"{by.label} = {by.shown}"
+    found = ctx.fail(at, message, value=value, hops=() if by is None else by.hops, near=right, help=f"name {right}")
+    found = found.with_related(link.producer.span, f"generates `{wrong}`")
+    return found.with_related(meant.span, f"generates `{right}`")
 
 
-def _effect(name: str) -> str:
+def _effect(name: str, stage: Stage) -> str:
+    """What a difference does, to a training stage."""
     if name == "kl_topk":
         return "the saved top-k indices are used as they are"
     if name == "kl_loss_type":
         return "top-k indices are saved for `full` only, and looked for in the first step"
+    if track_of(stage) == "textgame":
+        return "the saved batch is trained on as it is, with what it was generated for"
     return "the fork asserts that the prompts of both are equal, and stops in the first step"
 
 

@@ -60,11 +60,14 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
         return
     tables.sort(key=lambda table: not any("launcher" in row.said for row in table))
     trained: dict[str, _Row] = {}
+    shared: set[str] = set()
     for table in tables:
-        yield from _shared_names(table, ctx)
+        for first, row in _sharing(table):
+            shared.add(row.alias)
+            yield _of_shared(first, row, ctx)
         for row in table:
             first = trained.setdefault(row.alias, row)
-            if first is not row:
+            if first is not row and row.alias not in shared:
                 yield from _disagreement(first, row, ctx)
             if "launcher" in row.said:
                 yield from _parts(row, ctx)
@@ -139,23 +142,24 @@ def _disagreement(first: _Row, row: _Row, ctx: Context) -> Iterator[Finding]:
         yield found.with_related(theirs.span, f"the {title} of `{first.alias}` when it is trained")
 
 
-def _shared_names(table: list[_Row], ctx: Context) -> Iterator[Finding]:
+def _sharing(table: list[_Row]) -> Iterator[tuple[_Row, _Row]]:
     """Two aliases of one table under one run name."""
     owners: dict[str, _Row] = {}
     for row in table:
         name = row.said.get("exp_name")
-        if name is None:
-            continue
-        first = owners.setdefault(name.text, row)
-        if first is not row:
-            message = (
-                f"aliases `{first.alias}` and `{row.alias}` share the run name `{name.text}`: the second goes on from "
-                "the checkpoints of the first"
-            )
-            found = ctx.fail(
-                name.span, message, value=f"exp_name = {name.text}", help="give each alias a name of its own"
-            )
-            yield found.with_related(first.said["exp_name"].span, f"the name of `{first.alias}`")
+        if name is not None and (first := owners.setdefault(name.text, row)) is not row:
+            yield first, row
+
+
+def _of_shared(first: _Row, row: _Row, ctx: Context) -> Finding:
+    name = row.said["exp_name"]
+    message = (
+        f"aliases `{first.alias}` and `{row.alias}` share the run name `{name.text}`: the second goes on from the "
+        "checkpoints of the first"
+    )
+    help = "give each alias a name of its own"
+    found = ctx.fail(name.span, message, value=f"exp_name = {name.text}", help=help)
+    return found.with_related(first.said["exp_name"].span, f"the name of `{first.alias}`")
 
 
 def _parts(row: _Row, ctx: Context) -> Iterator[Finding]:

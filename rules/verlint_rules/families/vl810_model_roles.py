@@ -27,6 +27,7 @@ from verlint.finding import Finding
 from verlint.rule import ERROR, Context, rule
 from verlint.value import Literal, Text
 from verlint_rules.families.agreement import Side, called, disagreeing, links_to_judge, of_side, rounds_differ
+from verlint_rules.families.pairs import meant_instead
 
 
 @rule("VL810", "model-roles", on=Experiment, severity=ERROR, since="0.1", words=("model",))
@@ -36,7 +37,7 @@ def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
         mine = [link for link in links if link.consumer is stage]
         if stage.family == "oel" and stage.kind == "consolidate":
             yield from _policies(stage, mine, ctx)
-        yield from (found for link in mine if (found := _teacher(link, ctx)) is not None)
+        yield from (found for link in mine if (found := _teacher(link, experiment, ctx)) is not None)
     if experiment.root or experiment.is_spec:
         yield from (found for stage in experiment.stages if (found := _tokenizers(stage, ctx)) is not None)
 
@@ -89,8 +90,8 @@ def _policy(stage: Stage) -> Side | None:
 # ---- the teacher of saved answers
 
 
-def _teacher(link: Link, ctx: Context) -> Finding | None:
-    if link.kind.consumer != "off-policy":
+def _teacher(link: Link, experiment: Experiment, ctx: Context) -> Finding | None:
+    if link.kind.consumer != "off-policy" or meant_instead(link, experiment) is not None:
         return None
     teacher = setting(link.producer, "model")
     reference = setting(link.consumer, "ref_model_path")
