@@ -11,8 +11,8 @@ class Test:
     """One condition on a key.
 
     `op` is "is", "not", "above", "below" (numbers), "empty" (null or no characters), "ends" (with a match of the
-    expression `operand`), "like" (some part matches it), "has" (the key is written) or "differs" (from the key
-    `operand`)."""
+    expression `operand`), "like" (some part matches it), "has" (the key is written), "differs" (from the key
+    `operand`) or "fewer-than-gpus" (a number below that of the GPUs of all nodes)."""
 
     key: str
     op: str
@@ -76,3 +76,8 @@ def like(key: str, expression: str) -> Test:
 def has(key: str) -> Test:
     """The key is written."""
     return Test(key, "has")
+
+
+def fewer_than_gpus(key: str) -> Test:
+    """The key holds a number that is smaller than that of the GPUs of all nodes."""
+    return Test(key, "fewer-than-gpus")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from verlint.families.conditions import Clash, Test, above, below, empty, ends, has, is_, like, not_
+from verlint.families.conditions import Clash, Test, above, below, empty, ends, fewer_than_gpus, has, is_, like, not_
 from verlint.value import Data
 
 _STAGE = "trainer.stage"
@@ -82,6 +82,8 @@ DEFAULTS: Mapping[str, Data] = {
     "trainer.eval_wo_experience": False,
     "trainer.eval_prepend_experience": False,
     "trainer.held_out_size": 500,
+    "trainer.nnodes": 1,
+    "trainer.n_gpus_per_node": 8,
     "trainer.iter_teacher_steps": -1,
     "trainer.resume_mode": "auto",
     "trainer.save_freq": -1,
@@ -137,6 +139,19 @@ CLASHES: tuple[Clash, ...] = (
         "the training loop stops with `Unknown trainer stage: extract`",
         help="write trainer.val_before_train=True",
         source="oel, opcd trainer, `fit`: val_only is looked at after the validation before training",
+    ),
+    Clash(
+        ("oel", "opcd"),
+        (
+            *(is_(_STAGE, "extract"), is_(_SETTING, "textgame"), is_(_VAL_ONLY, True)),
+            *(has("trainer.held_out_size"), fewer_than_gpus("trainer.held_out_size")),
+        ),
+        at="trainer.held_out_size",
+        message="held-out games are rounded down to a multiple of the GPUs, and held_out_size="
+        "`{trainer.held_out_size}` is below {trainer.nnodes} x {trainer.n_gpus_per_node} GPUs: none is left, and the "
+        "fork stops with an AssertionError",
+        help="hold out at least as many games as there are GPUs",
+        source="oel, opcd trainer, `_validate_textgame`: HELD_OUT_SIZE -= HELD_OUT_SIZE % world_size; assert > 0",
     ),
     Clash(
         ("oel",),

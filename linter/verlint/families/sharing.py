@@ -69,7 +69,13 @@ HANDOVERS: Mapping[str, tuple[Handover, ...]] = {
 
 SHARED: Mapping[str, tuple[Shared, ...]] = {
     "oel": (
-        Shared("extract", "consolidate", (*_GAME, "max_response_length=experience_max_length"), _OTHER_GAME),
+        Shared("extract", "consolidate", _GAME, _OTHER_GAME),
+        Shared(
+            "extract",
+            "consolidate",
+            ("max_response_length=experience_max_length",),
+            "the experience is cut to another length where it is used than where it was written",
+        ),
         Shared("deploy", "consolidate", (*_GAME, "max_response_length", "experience_max_length"),
                "the trajectories do not fit what is trained on them"),
         Shared("extract", "experience-list", ("ckpt_start", "ckpt_end", "ckpt_step", "ckpts", "val_samples_limit"),

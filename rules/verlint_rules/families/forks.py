@@ -79,6 +79,9 @@ def holds(launch: Launch, test: Test) -> bool:
             return isinstance(data, str) and re.search(str(test.operand), data) is not None
         case "differs":
             return value.same_as(held(launch, str(test.operand))) is False
+        case "fewer-than-gpus":
+            number, gpus = value.number(), _gpus(launch)
+            return number is not None and gpus is not None and number < gpus
         case "above" | "below":
             number = value.number()
             limit = test.operand
@@ -86,6 +89,12 @@ def holds(launch: Launch, test: Test) -> bool:
                 return False
             return number > limit if test.op == "above" else number < limit
     return False
+
+
+def _gpus(launch: Launch) -> int | float | None:
+    """The GPUs of all nodes of a launch, None when not known."""
+    nodes, each = (held(launch, f"trainer.{name}").number() for name in ("nnodes", "n_gpus_per_node"))
+    return None if nodes is None or each is None else nodes * each
 
 
 def replaceable(value: Value) -> str:
