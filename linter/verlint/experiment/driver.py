@@ -80,12 +80,13 @@ def _own_source(source: Source, own: set[int]) -> Source:
 
 
 def _expected_events(resolution: Resolution, own: set[int]) -> Sequence[Event]:
-    """What a script does on its expected path; where that ends in a failure, on the path that gets furthest without."""
+    """What a script does on its expected path; where that ends in a failure, on the path that gets furthest without, or
+    at all."""
     paths = resolution.paths
     if not paths or not paths[0].status:
         return paths[0].events if paths else ()
     passing = [path for path in paths if not path.status]
-    far = max(passing, key=lambda path: sum(id(each.span.source) in own for each in path.commands), default=paths[0])
+    far = max(passing or paths, key=lambda path: sum(id(each.span.source) in own for each in path.commands))
     return far.events
 
 

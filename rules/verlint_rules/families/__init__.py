@@ -1,0 +1,1 @@
+"""Rules about the families and their stages."""

@@ -1,0 +1,402 @@
+"""Clean experiments with one fault each: a rule about families and stages finds it, at its place, and nothing else.
+
+Each mutant replaces one piece of text in one file of `fixtures/experiments/FAMILY/clean`.
+"""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from fixture_cases import FIXTURES
+from verlint.engine import check_project
+from verlint.files.loading import load
+from verlint.settings import Settings
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """The `nth` place of `old` in a file becomes `new`, which is the fault `found` (place and code)."""
+
+    family: str
+    file: str
+    old: str
+    new: str
+    nth: int
+    found: str
+
+    @property
+    def name(self) -> str:
+        """What to call it in a report."""
+        return f"{self.family}-{self.found}"
+
+    def applied(self, text: str) -> str:
+        """The text with the fault."""
+        at = -1
+        for _ in range(self.nth):
+            at = text.index(self.old, at + 1)
+        return text[:at] + self.new + text[at + len(self.old) :]
+
+
+MUTANTS = (
+    Mutant("oel", "README.md", "--oel_round 2", "--oel_round 1", 1, "README.md:81 VL802"),
+    Mutant("oel", "README.md", "--oel_round 2", "--oel_round 1", 2, "README.md:98 VL802"),
+    Mutant("oel", "README.md", "--oel_round 1", "--oel_round 2", 1, "README.md:27 VL802"),
+    Mutant("oel", "README.md", "--oel_round 1", "--oel_round 2", 2, "README.md:43 VL802"),
+    Mutant("oel", "README.md", ',True,2,"', ',True,1,"', 1, "README.md:69 VL802"),
+    Mutant("oel", "README.md", ',True,1,"', ',True,2,"', 1, "README.md:16 VL802"),
+    Mutant(
+        "oel",
+        "README.md",
+        "sokoban-q3-4b-dep-r2/deploy_data",
+        "sokoban-q3-4b-dep-r1/deploy_data",
+        1,
+        "README.md:107 VL802",
+    ),
+    Mutant(
+        "oel",
+        "README.md",
+        "sokoban-q3-4b-ext-v4-r2/experience_list",
+        "sokoban-q3-4b-ext-v4-r1/experience_list",
+        1,
+        "README.md:108 VL802",
+    ),
+    Mutant("oel", "README.md", "--textgame_name Sokoban-v0", "--textgame_name FrozenLake-v0", 1, "README.md:30 VL803"),
+    Mutant("oel", "README.md", "--textgame_name Sokoban-v0", "--textgame_name FrozenLake-v0", 2, "README.md:49 VL803"),
+    Mutant("oel", "README.md", "8192,Sokoban-v0", "8192,FrozenLake-v0", 1, "README.md:16 VL803"),
+    Mutant("oel", "README.md", "--textgame_max_steps 5", "--textgame_max_steps 6", 3, "README.md:85 VL803"),
+    Mutant("oel", "README.md", "--textgame_no_think True", "--textgame_no_think False", 4, "README.md:106 VL803"),
+    Mutant("oel", "README.md", "--experience_max_length 8192", "--experience_max_length 4096", 2, "README.md:47 VL803"),
+    Mutant("oel", "README.md", "--experience_max_length 8192", "--experience_max_length 4096", 1, "README.md:28 VL803"),
+    Mutant("oel", "README.md", "--max_response_length 1024", "--max_response_length 512", 1, "README.md:48 VL803"),
+    Mutant("oel", "README.md", "r1,50,500,50,100,50", "r1,50,550,50,100,50", 1, "README.md:17 VL803"),
+    Mutant("oel", "README.md", "r1,50,500,50,100,50", "r1,50,500,50,100,150", 1, "README.md:17 VL803"),
+    Mutant("oel", "README.md", "r1,50,500,50,100,50", "r1,50,500,50,60,50", 1, "README.md:17 VL803"),
+    Mutant("oel", "README.md", "--total_training_steps 100", "--total_training_steps 50", 1, "README.md:54 VL811"),
+    Mutant("oel", "README.md", "--total_training_steps 100", "--total_training_steps 200", 2, "README.md:54 VL811"),
+    Mutant("oel", "README.md", "--resume_policy_ckpt 100", "--resume_policy_ckpt 50", 1, "README.md:78 VL810"),
+    Mutant("oel", "README.md", "--resume_policy_ckpt 100", "--resume_policy_ckpt 50", 2, "README.md:95 VL810"),
+    Mutant("oel", "README.md", "--model Qwen/Qwen3-4B-Instruct-2507", "--model Qwen/Qwen3-8B", 1, "README.md:24 VL810"),
+    Mutant("oel", "README.md", "50,Qwen/Qwen3-4B-Instruct-2507,,", "50,Qwen/Qwen3-8B,,", 1, "README.md:16 VL810"),
+    Mutant(
+        "oel",
+        "README.md",
+        '\npython3 tools/make_exp_list.py "sokoban-q3-4b-ext-v4-r1,50,500,50,100,50"',
+        "\necho",
+        1,
+        "README.md:53 VL801",
+    ),
+    Mutant(
+        "oel",
+        "usage_example.sh",
+        "--textgame_no_think False",
+        "--textgame_no_think True",
+        2,
+        "usage_example.sh:34 VL803",
+    ),
+    Mutant(
+        "oel",
+        "oel-sokoban.exp.yaml",
+        "deploy_data: {from: r2-deploy}",
+        "deploy_data: {from: r1-deploy}",
+        1,
+        "oel-sokoban.exp.yaml:114 VL802",
+    ),
+    Mutant(
+        "oel",
+        "oel-sokoban.exp.yaml",
+        "experience_list: {from: r2-list}",
+        "experience_list: {from: r1-list}",
+        1,
+        "oel-sokoban.exp.yaml:119 VL802",
+    ),
+    Mutant(
+        "oel",
+        "oel-sokoban.exp.yaml",
+        "deps: {policy: {from: r1-consolidate, role: actor, step: 100}}\n    args: {<<: *extract",
+        "deps: {policy: {from: r2-consolidate, role: actor, step: 100}}\n    args: {<<: *extract",
+        1,
+        "oel-sokoban.exp.yaml:91 VL801",
+    ),
+    Mutant("oel", "oel-sokoban.exp.yaml", "oel_round: 2}", "oel_round: 3}", 1, "oel-sokoban.exp.yaml:92 VL802"),
+    Mutant(
+        "oel",
+        "oel-sokoban.exp.yaml",
+        "      oel_round: 2\n",
+        "      oel_round: 1\n",
+        1,
+        "oel-sokoban.exp.yaml:119 VL802",
+    ),
+    Mutant(
+        "oel",
+        "scripts/textgame_consolidate.sh",
+        "trainer.stage=consolidate",
+        "trainer.stage=consolidat",
+        1,
+        "scripts/textgame_consolidate.sh:97 VL808",
+    ),
+    Mutant(
+        "oel",
+        "scripts/textgame_consolidate.sh",
+        "        trainer.stage=consolidate \\\n",
+        "",
+        1,
+        "scripts/textgame_consolidate.sh:72 VL808",
+    ),
+    Mutant(
+        "oel",
+        "scripts/textgame_consolidate.sh",
+        "trainer.train_oel=True",
+        "trainer.train_oel=False",
+        1,
+        "scripts/textgame_consolidate.sh:99 VL809",
+    ),
+    Mutant(
+        "oel",
+        "scripts/textgame_consolidate.sh",
+        "use_kl_loss=True",
+        "use_kl_loss=False",
+        1,
+        "scripts/textgame_consolidate.sh:85 VL809",
+    ),
+    Mutant(
+        "oel",
+        "scripts/textgame_consolidate.sh",
+        "trainer.multi_experience=True",
+        "trainer.multi_experience=False",
+        1,
+        "scripts/textgame_consolidate.sh:111 VL812",
+    ),
+    Mutant(
+        "oel",
+        "scripts/textgame_extract.sh",
+        "trainer.val_only=True",
+        "trainer.val_only=False",
+        1,
+        "scripts/textgame_extract.sh:82 VL809",
+    ),
+    Mutant(
+        "oel",
+        "scripts/textgame_extract.sh",
+        "trainer.setting=textgame",
+        "trainer.setting=math",
+        1,
+        "scripts/textgame_extract.sh:71 VL809",
+    ),
+    Mutant(
+        "oel",
+        "scripts/textgame_eval.sh",
+        "trainer.val_before_train=True",
+        "trainer.val_before_train=False",
+        1,
+        "scripts/textgame_eval.sh:70 VL809",
+    ),
+    Mutant(
+        "opcd",
+        "run_all.sh",
+        '--exp_path "${BEST_EXP_PATH}"',
+        '--exp_path "${OPCD_CKPT}/other.txt"',
+        2,
+        "run_all.sh:38 VL804",
+    ),
+    Mutant(
+        "opcd",
+        "run_all.sh",
+        '--max_response_length "${LENGTH}"',
+        "--max_response_length 4096",
+        2,
+        "run_all.sh:41 VL804",
+    ),
+    Mutant(
+        "opcd",
+        "run_all.sh",
+        '--max_response_length "${LENGTH}"',
+        "--max_response_length 4096",
+        3,
+        "run_all.sh:41 VL804",
+    ),
+    Mutant(
+        "opcd",
+        "run_all.sh",
+        "--exp_name math-offp-data \\\n",
+        "--exp_name math-offp-data \\\n    --rollout_n 2 \\\n",
+        1,
+        "run_all.sh:30 VL804",
+    ),
+    Mutant(
+        "opcd",
+        "run_all.sh",
+        "--exp_name math-offp \\\n",
+        "--exp_name math-offp \\\n    --kl_topk 128 \\\n",
+        1,
+        "run_all.sh:37 VL804",
+    ),
+    Mutant(
+        "opcd",
+        "run_all.sh",
+        'math_generate_offp.sh \\\n    --model "${MODEL}"',
+        "math_generate_offp.sh \\\n    --model Qwen/Qwen3-14B",
+        1,
+        "run_all.sh:35 VL810",
+    ),
+    Mutant(
+        "opcd",
+        "math.exp.yaml",
+        '      off_policy_save_dir: "${deps.batches}"\n      nnodes: 1\n      actor_lr: 5.0e-6\n      max_response_length: "${vars.length}"',
+        '      off_policy_save_dir: "${deps.batches}"\n      nnodes: 1\n      actor_lr: 5.0e-6\n      max_response_length: 4096',
+        1,
+        "math.exp.yaml:95 VL804",
+    ),
+    Mutant(
+        "opcd",
+        "math.exp.yaml",
+        '      model: "${models.teacher}"',
+        "      model: Qwen/Qwen3-14B",
+        1,
+        "math.exp.yaml:89 VL810",
+    ),
+    Mutant(
+        "opcd",
+        "math.exp.yaml",
+        "    deps:\n      train: {from: data}\n      validation: {from: data}\n    args:\n      exp_name: math-ext",
+        "    deps:\n      train: {from: data}\n      validation: {from: data}\n      p: {from: on-policy}\n    args:\n      exp_name: math-ext",
+        1,
+        "math.exp.yaml:37 VL801",
+    ),
+    Mutant(
+        "opcd",
+        "scripts/math_generate_offp.sh",
+        "on_policy_merge=False",
+        "on_policy_merge=True",
+        1,
+        "scripts/math_generate_offp.sh:84 VL809",
+    ),
+    Mutant("opcd", "scripts/math_train_offp.sh", "TOTAL_STEPS=50", "TOTAL_STEPS=80", 1, "run_all.sh:34 VL811"),
+    Mutant(
+        "opcd",
+        "scripts/math_train_offp.sh",
+        "trainer.stage=consolidate",
+        "trainer.stage=generate",
+        1,
+        "scripts/math_train_offp.sh:92 VL808",
+    ),
+    Mutant(
+        "coach",
+        "scripts/train/train_el.sh",
+        "rm_prompt_version=v2",
+        "rm_prompt_version=v1",
+        1,
+        "scripts/train/train_el.sh:103 VL809",
+    ),
+    Mutant(
+        "coach",
+        "scripts/train/train_rl.sh",
+        "rm_prompt_version=v1",
+        "rm_prompt_version=v2",
+        1,
+        "scripts/train/train_rl.sh:80 VL809",
+    ),
+    Mutant(
+        "coach",
+        "scripts/train/train_el.sh",
+        "trainer.stage=consolidate",
+        "trainer.stage=extract",
+        1,
+        "scripts/train/train_el.sh:101 VL808",
+    ),
+    Mutant(
+        "coach",
+        "scripts/train/eval.sh",
+        "rm_prompt_version=v2",
+        "rm_prompt_version=v1",
+        1,
+        "scripts/train/eval.sh:74 VL809",
+    ),
+    Mutant(
+        "coach",
+        "scripts/train/train_el.sh",
+        "use_kl_loss=True",
+        "use_kl_loss=False",
+        1,
+        "scripts/train/train_el.sh:89 VL809",
+    ),
+    Mutant(
+        "coach",
+        "scripts/train/eval.sh",
+        "EXP_MODEL_PATH=none",
+        "EXP_MODEL_PATH=gpt4o",
+        1,
+        "scripts/train/eval.sh:61 VL809",
+    ),
+    Mutant(
+        "coach",
+        "usage_example.sh",
+        "TRAINER=scripts/train/train_rl.sh",
+        "TRAINER=scripts/train/train_el.sh",
+        1,
+        "usage_example.sh:28 VL806",
+    ),
+    Mutant(
+        "oel",
+        "README.md",
+        "50,500,50,sokoban-q3-4b-con-r1,100",
+        "50,500,50,sokoban-q3-4b-con-r1,80",
+        1,
+        "README.md:69 VL810",
+    ),
+    Mutant("oel", "README.md", "--max_response_length 1024", "--max_response_length 512", 3, "README.md:103 VL803"),
+    Mutant("oel", "README.md", "--textgame_max_steps 5", "--textgame_max_steps 7", 2, "README.md:50 VL803"),
+    Mutant("oel", "README.md", "r2,50,500,50,100,50", "r2,100,500,50,100,50", 1, "README.md:70 VL803"),
+    Mutant(
+        "oel",
+        "usage_example.sh",
+        "--total_training_steps 100",
+        "--total_training_steps 101",
+        2,
+        "usage_example.sh:37 VL811",
+    ),
+    Mutant(
+        "oel",
+        "scripts/textgame_extract.sh",
+        "trainer.held_out_size=128",
+        "trainer.held_out_size=4",
+        1,
+        "scripts/textgame_extract.sh:84 VL809",
+    ),
+    Mutant(
+        "oel",
+        "scripts/textgame_consolidate.sh",
+        "512 * TEXTGAME_MAX_STEPS",
+        "256 * TEXTGAME_MAX_STEPS",
+        1,
+        "scripts/textgame_consolidate.sh:75 VL807",
+    ),
+    Mutant(
+        "oel", "oel-lake.exp.yaml", "textgame_max_steps: ", "textgame_max_steps: 1", 1, "oel-lake.exp.yaml:31 VL803"
+    ),
+    Mutant(
+        "coach",
+        "usage_example.sh",
+        "EXP_NAME=wildchat-rl-q3-8b-r8b",
+        "EXP_NAME=wildchat-el-q3-8b-r8b",
+        1,
+        "usage_example.sh:27 VL806",
+    ),
+)
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_a_fault_is_found_at_its_place(mutant: Mutant, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / mutant.family
+    shutil.copytree(FIXTURES / "experiments" / mutant.family / "clean", folder)
+    path = folder / mutant.file
+    path.write_text(mutant.applied(path.read_text("utf-8")), "utf-8")
+    monkeypatch.chdir(folder)
+    settings = Settings(root=folder, select=("VL8",))
+    loading = load(["."], settings)
+    report = check_project(loading.files, settings, folder, unreadable=loading.unreadable)
+    found = [f"{each.file}:{each.span.begin.line if each.span else 0} {each.code}" for each in report.findings]
+    assert found == [mutant.found]
