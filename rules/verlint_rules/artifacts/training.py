@@ -15,6 +15,7 @@ _TRAINER = pattern(r"(?:.*[./])?main_(?:ppo|dapo|gkd|opo|prime|spin|sppo)(?:\.py
 
 FOLDER = "trainer.default_local_dir"
 FREQUENCY = "trainer.save_freq"
+FILES = ("data.train_files", "data.val_files")
 MODE = "trainer.resume_mode"
 FROM = "trainer.resume_from_path"
 CONTENTS = "actor_rollout_ref.actor.checkpoint.save_contents"
