@@ -5,8 +5,8 @@ Every GPU saves its own shard on its own node, and only the first node writes th
 merges it can take the missing shards for others without an error.
 
 An error where the run surely has more than one node and saves below `/tmp`, `/var/tmp` or `/dev/shm`; a warning where
-that is the default that the caller can replace (`${ROOT:-/tmp/x}`), or stands in a document. Silent for runs that save nothing, and for
-documents that only picture a command.
+that is the default that the caller can replace (`${ROOT:-/tmp/x}`), or stands in a document. Silent for runs that save
+nothing, and for documents that only picture a command.
 
 Fix: save below a folder that all nodes share.
 """

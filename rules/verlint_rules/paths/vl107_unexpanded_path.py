@@ -5,7 +5,7 @@ it stays a character, and the program makes a folder that is called `~` below it
 A `$` with nothing behind it (`${SAVE_PATH}$`) stays as well and becomes part of the folder's name, so what is written
 there is not found under the name that is read later.
 
-Silent for patterns of `grep`, `sed` and their kin, for `$` in single quotes, and for overrides of Hydra, whose grammar
+Of Python tools it is a warning, since some of them expand `~` themselves. Silent for patterns of `grep`, `sed` and their kin, for `$` in single quotes, and for overrides of Hydra, whose grammar
 refuses `~` (VL701).
 
 Fix: write `$HOME` or `${HOME}` for `~`, and take the last `$` away.
@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from verlint.finding import Edit, Finding, Safety
 from verlint.languages.bash.command import Command
 from verlint.lazy import pattern
-from verlint.rule import ERROR, Context, rule
+from verlint.rule import ERROR, WARNING, Context, rule
 from verlint.source import Span
 
 _PATTERNS = frozenset(
@@ -43,11 +43,11 @@ def check(command: Command, ctx: Context) -> Iterator[Finding]:
         text = span.text
         is_path = not python or before.startswith("--") or text.startswith("--")
         if at and is_path and before not in ("-c", "-m", "-e"):
-            yield from _of_word(span, ctx)
+            yield from _of_word(span, python, ctx)
         before = text
 
 
-def _of_word(span: Span, ctx: Context) -> Iterator[Finding]:
+def _of_word(span: Span, python: bool, ctx: Context) -> Iterator[Finding]:
     text = span.text
     stray = _STRAY.search(text)
     if stray is not None and not text.startswith(("'", "--include", "--exclude")):
@@ -65,7 +65,8 @@ def _of_word(span: Span, ctx: Context) -> Iterator[Finding]:
     at = Span(span.source, span.start + offset, span.start + offset + 1)
     where = "inside of quotes" if quoted is not None or (home is not None and home.group(1)) else "behind `=`"
     message = f"bash does not expand `~` {where}: the program gets the character, and a folder of that name"
-    found = ctx.fail(at, message, value=text, help=f"write {text.replace('~', '$HOME', 1)}".replace("'", '"'))
+    help_ = f"write {text.replace('~', '$HOME', 1)}".replace("'", '"')
+    found = ctx.fail(at, message, value=text, help=help_, severity=WARNING if python else None)
     if _as_written(at) and not text.startswith("'"):
         found = found.with_fix("write $HOME for ~", Edit(at.in_file(), "$HOME"), safety=Safety.SAFE)
     yield found
