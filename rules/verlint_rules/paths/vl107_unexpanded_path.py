@@ -5,8 +5,8 @@ it stays a character, and the program makes a folder that is called `~` below it
 A `$` with nothing behind it (`${SAVE_PATH}$`) stays as well and becomes part of the folder's name, so what is written
 there is not found under the name that is read later.
 
-Of Python tools it is a warning, since some of them expand `~` themselves. Silent for patterns of `grep`, `sed` and their kin, for `$` in single quotes, and for overrides of Hydra, whose grammar
-refuses `~` (VL701).
+Of Python tools it is a warning, since some of them expand `~` themselves. Silent for patterns of `grep`, `sed` and
+their kin, for `$` in single quotes, and for overrides of Hydra, whose grammar refuses `~` (VL701).
 
 Fix: write `$HOME` or `${HOME}` for `~`, and take the last `$` away.
 """
