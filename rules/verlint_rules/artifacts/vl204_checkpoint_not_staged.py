@@ -1,4 +1,4 @@
-"""A run that goes on from another run's step needs the step, its roles and the tracker file in its own folder.
+"""A run that goes on from a copied step needs the step, its roles and the tracker file in its folder.
 
 With `trainer.resume_mode=auto` a run reads `latest_checkpointed_iteration.txt` in its `default_local_dir` and loads
 `global_step_N` from there, policy and critic alike. A hand-over by hand (copy the step, write its number) fails
