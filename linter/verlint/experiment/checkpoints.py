@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
+from weakref import WeakKeyDictionary
 
 from verlint.experiment.launch import Launch
 from verlint.experiment.paths import Components, absolute, components, is_below, last_component, written_at
+from verlint.experiment.script import Script
 from verlint.experiment.stage import called_file
 from verlint.families import FAMILIES
 from verlint.languages.bash.command import Command
@@ -55,6 +57,7 @@ _WITHOUT_CRITIC = frozenset(["grpo", "rloo", "remax", "reinforce_plus_plus", "re
 
 
 _Call: TypeAlias = tuple[object, ...]
+_KNOWN: WeakKeyDictionary[Script, Ledger] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,8 @@ class Save:
     """Checkpoints that are written: by a launch, or by a command that copies a step.
 
     `roles` is None when they are not known; `every` and `last` are the steps between two saves and the last step, None
-    when not known; `steps` are those of a copy. `never` says that the launch is told to save nothing.
+    when not known; `steps` are those of a copy. `never` says that the launch is told to save nothing. `every_span` is
+    where the distance of the steps is written.
     """
 
     folder: Text
@@ -90,27 +94,15 @@ class Save:
     last: int | None = None
     steps: frozenset[int] = frozenset()
     never: bool = False
-
-    def has(self, step: int) -> bool | None:
-        """Whether a step is among them, None when that is not known."""
-        if self.never:
-            return False
-        if self.steps:
-            return step in self.steps
-        if self.every is None:
-            return None
-        divided = step > 0 and step % self.every == 0
-        if self.last is None:
-            return None
-        return step == self.last or (divided and step < self.last)
+    every_span: Span | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Use:
     """A checkpoint that is read. `role` is "" for the whole step, `step` None when it is not known.
 
-    `span` is where the name of the run is written, `word` the whole word. `conditional` says that the command stands
-    under a condition that nobody can decide here.
+    `span` is where the name of the run is written, `step_span` where the step is, `word` the whole word. `conditional`
+    says that the command stands under a condition that nobody can decide here.
     """
 
     folder: Text
@@ -122,6 +114,7 @@ class Use:
     place: Place
     command: Command
     conditional: bool = False
+    step_span: Span | None = None
 
 
 @dataclass(slots=True)
@@ -144,6 +137,14 @@ class Ledger:
             return True
         name = last_component(use.folder)
         return any(_names(word, name) and at.before(use.place) for word, at in self.unseen)
+
+
+def ledger_of_script(script: Script, launch_of: Callable[[Command], Launch | None]) -> Ledger:
+    """The checkpoints of a driver or document; each is looked at once."""
+    known = _KNOWN.get(script)
+    if known is None:
+        known = _KNOWN[script] = ledger_of(script.resolution.paths, own_sources(script.texts), launch_of)
+    return known
 
 
 def ledger_of(paths: Sequence[Path], own: set[int], launch_of: Callable[[Command], Launch | None]) -> Ledger:
@@ -287,6 +288,7 @@ def saved_by(launch: Launch, place: Place) -> Save | None:
         every=int(every) if every is not None and every > 0 else None,
         last=last,
         never=every is not None and every <= 0,
+        every_span=frequency.span,
     )
 
 
@@ -343,7 +345,8 @@ def _use(value: Text, at: _Step) -> Use | None:
         return None
     written = value.slice(match.start("folder"), match.end("folder"))
     folder = absolute(written, command.around.cwd)
-    step = value.slice(match.start("step"), match.end("step")).known
+    step_text = value.slice(match.start("step"), match.end("step"))
+    step = step_text.known
     span = written_at(last_component(written)) or value.span or command.span
     return Use(
         folder=folder,
@@ -355,6 +358,7 @@ def _use(value: Text, at: _Step) -> Use | None:
         place=at.place,
         command=command,
         conditional=at.conditional,
+        step_span=written_at(step_text),
     )
 
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from verlint.experiment.checkpoints import Ledger, Save, Use, ledger_of, own_sources, saved_by
+from verlint.experiment.checkpoints import Ledger, Save, Use, ledger_of_script, saved_by
 from verlint.experiment.paths import components, last_component, parent, shown
 from verlint.experiment.stage import Experiment
 from verlint.families import FAMILIES
@@ -52,7 +52,7 @@ def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
     script = experiment.script
     if script is None or not experiment.root:
         return
-    ledger = ledger_of(script.resolution.paths, own_sources(script.texts), ctx.project.launch)
+    ledger = ledger_of_script(script, ctx.project.launch)
     if ledger.saves and not ledger.cut_short:
         judged = [found for uses in _grouped(ledger.uses) if (found := _judged(uses, ledger, ctx)) is not None]
         yield from (_finding(each, ctx) for each in _folded(judged))

@@ -1,0 +1,76 @@
+"""A path must reach the program as it is meant: no `~` that stays a `~`, no `$` at its end.
+
+Bash puts the home folder for `~` only at the start of a word or of an assignment. Behind `--out=` and inside of quotes
+it stays a character, and the program makes a folder that is called `~` below its working directory, or finds no file.
+A `$` with nothing behind it (`${SAVE_PATH}$`) stays as well and becomes part of the folder's name, so what is written
+there is not found under the name that is read later.
+
+Of Python tools it is a warning, since some of them expand `~` themselves. Silent for patterns of `grep`, `sed` and
+their kin, for `$` in single quotes, and for overrides of Hydra, whose grammar refuses `~` (VL701).
+
+Fix: write `$HOME` or `${HOME}` for `~`, and take the last `$` away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from verlint.finding import Edit, Finding, Safety
+from verlint.languages.bash.command import Command
+from verlint.lazy import pattern
+from verlint.rule import ERROR, WARNING, Context, rule
+from verlint.source import Span
+
+_PATTERNS = frozenset(
+    ["awk", "bash", "echo", "egrep", "expr", "fgrep", "find", "gawk", "grep", "jq", "perl", "pgrep", "pkill", "printf",
+     "python", "python3", "rename", "rg", "sed", "sh", "ssh", "test", "[", "[[", "tmux", "screen", "export"]
+)  # fmt: skip
+"""Programs whose words are patterns or texts; of Python only the words of options are paths."""
+
+_STRAY = pattern(r"(?:\$\{[^{}]*\}|\$\w+|[\w.-]*/[\w./-]*[\w/])\$(?=\"?$)")
+_HOME = pattern(r"--?[\w-]+=(\"?)~(?=/|\"?$)")
+_QUOTED_HOME = pattern(r"\"~(?=/)[\w./${}~-]*\"|'~(?=/)[\w./-]*'")
+
+
+@rule("VL107", "unexpanded-path", on=Command, severity=ERROR, since="0.2", fixable="safe", words=("~/", "$"))
+def check(command: Command, ctx: Context) -> Iterator[Finding]:
+    name = command.name
+    python = name.startswith("python")
+    if command.builtin or command.function or (name in _PATTERNS and not python):
+        return
+    before = ""
+    for at, span in enumerate(command.raw):
+        text = span.text
+        is_path = not python or before.startswith("--") or text.startswith("--")
+        if at and is_path and before not in ("-c", "-m", "-e"):
+            yield from _of_word(span, python, ctx)
+        before = text
+
+
+def _of_word(span: Span, python: bool, ctx: Context) -> Iterator[Finding]:
+    text = span.text
+    stray = _STRAY.search(text)
+    if stray is not None and not text.startswith(("'", "--include", "--exclude")):
+        at = Span(span.source, span.start + stray.end() - 1, span.start + stray.end())
+        message = "the `$` at the end stays a character of the path: nothing stands behind it that it could expand"
+        found = ctx.fail(at, message, value=text, help=f"write {text[: stray.end() - 1]}{text[stray.end() :]}")
+        edit = Edit(at.in_file(), "")
+        yield found.with_fix("take the $ away", edit, safety=Safety.SAFE) if _as_written(at) else found
+        return
+    home = _HOME.match(text)
+    quoted = None if home is not None else _QUOTED_HOME.fullmatch(text)
+    if home is None and quoted is None:
+        return
+    offset = text.index("~")
+    at = Span(span.source, span.start + offset, span.start + offset + 1)
+    where = "inside of quotes" if quoted is not None or (home is not None and home.group(1)) else "behind `=`"
+    message = f"bash does not expand `~` {where}: the program gets the character, and a folder of that name"
+    help_ = f"write {text.replace('~', '$HOME', 1)}".replace("'", '"')
+    found = ctx.fail(at, message, value=text, help=help_, severity=WARNING if python else None)
+    if _as_written(at) and not text.startswith("'"):
+        found = found.with_fix("write $HOME for ~", Edit(at.in_file(), "$HOME"), safety=Safety.SAFE)
+    yield found
+
+
+def _as_written(span: Span) -> bool:
+    return span.in_file().text == span.text
