@@ -34,7 +34,8 @@ _TRAINER = "verl/trainer/ppo/ray_trainer.py"
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     forks = forks_of(launch, ctx)
     stage = held(launch, "trainer.stage")
-    if not forks or not stage.decided or (not stage.given and is_excerpt(launch, ctx)):
+    left_open = not stage.given and (launch.passes_arguments or is_excerpt(launch, ctx))
+    if not forks or not stage.decided or left_open:
         return
     word = "" if stage.data is None else str(stage.data)
     runnable = list(dict.fromkeys(name for fork in sorted(forks) for name in STAGES[fork]))

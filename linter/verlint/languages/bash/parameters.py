@@ -115,6 +115,10 @@ class Parameters(Segments):
             chosen = [array.items[key] for key in array.ordered_keys() if isinstance(key, int) and key >= offset >= 0]
         else:
             whole = [self.name, *values] if param.name in ("@", "*") else values
+            if self.open_arguments and param.name in ("@", "*"):  # the last value stands for any number of them
+                end = len(whole) if length is None else offset + length + 1
+                if not 0 <= offset < len(whole) or end > len(whole):
+                    return None
             offset += len(whole) if offset < 0 else 0
             if any_many(whole[: max(offset, 0)]):
                 return None
