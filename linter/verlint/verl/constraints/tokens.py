@@ -56,6 +56,8 @@ def _prefill_help(facts: Facts) -> str:
 
 def _asked(facts: Facts) -> int:
     """Tokens that the rollout of one process with the trainer asks a model for: prompt and response."""
+    for key in (PROMPT, RESPONSE):  # what the rollout's own keys refer to
+        facts.has(key)
     return facts.count(f"{ROLLOUT}.prompt_length") + facts.count(f"{ROLLOUT}.response_length")
 
 
