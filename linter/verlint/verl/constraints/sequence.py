@@ -87,9 +87,14 @@ def _groups_split(facts: Facts) -> bool:
     return not _fits(facts.of_model(KV_HEADS), facts.sequence_parallel)
 
 
-def _size_said(facts: Facts) -> str:
+def _size_key(facts: Facts) -> str:
+    """The key that gives the size."""
     own = facts.count(SEQUENCE_PARALLEL, 1) == facts.sequence_parallel
-    return facts.said(SEQUENCE_PARALLEL if own else ENGINE_PARALLEL)
+    return SEQUENCE_PARALLEL if own else ENGINE_PARALLEL
+
+
+def _size_said(facts: Facts) -> str:
+    return facts.said(_size_key(facts))
 
 
 def _heads_message(facts: Facts) -> str:
@@ -107,7 +112,7 @@ def _heads_help(facts: Facts) -> str:
         for size in range(1, facts.sequence_parallel)
         if heads % size == 0 and (groups is None or _fits(groups, size)) and facts.n_gpus % size == 0
     ]
-    return f"set {SEQUENCE_PARALLEL}={fitting[-1]}"
+    return f"set {_size_key(facts)}={fitting[-1]}"
 
 
 def _number(facts: Facts, name: str) -> int | None:
