@@ -79,6 +79,7 @@ W3    | 0.7.0  |        | engine=disable tbs=24 mini=12                 | engine
 W18   | 0.2    | 0.4.1  | tbs=12 n=2 mini=4                             | tbs=16 n=2 mini=4
 W18d  | 0.6.0  |        | v1=False dyn=True tbs=12 mini=4               | v1=False dyn=True tbs=16 mini=4
 W19   | 0.5.0  |        | v1=False rollout.mode=async gpus=4 tbs=4 mini=4 micro=1 | v1=False rollout.mode=async gpus=4 tbs=8 mini=4 micro=1
+W26   | 0.7.1  |        | v1=False ++actor.use_prefix_grouper=True n=2 tbs=12 mini=12 micro=1 | v1=False ++actor.use_prefix_grouper=True n=2 tbs=12 mini=12 micro=1 trainer.balance_batch=False
 V4    | 0.2    |        | micro=null                                    | micro=null micro_all=64
 V5    | 0.2    |        | rollout.log_prob_micro_batch_size=8           |
 V6    | 0.2    |        | actor.use_kl_loss=True ref.log_prob_micro_batch_size_per_gpu=null | actor.use_kl_loss=True
@@ -171,6 +172,7 @@ T17t  | 0.8.0  |        | FULLY STREAMED async_training.trigger_parameter_sync_s
 T17l  | 0.8.0  |        | FULLY STREAMED rollout.calculate_log_probs=False | FULLY STREAMED rollout.calculate_log_probs=True
 T17h  | 0.8.0  |        | FULLY STREAMED actor_rollout_ref.hybrid_engine=True | FULLY STREAMED
 T17g  | 0.8.0  |        | FULLY STREAMED ++rollout.nnodes=1 RAW:rollout.nnodes=0 | FULLY STREAMED
+S31   | 0.4.1  |        | model.lora_rank=32 trainer.save_freq=10 actor.checkpoint.save_contents=[model,hf_model] | model.lora_rank=32 trainer.save_freq=10 actor.checkpoint.save_contents=[model]
 V17   | 0.6.1  |        | model.lora_rank=1024                          | model.lora_rank=64
 S26   | 0.6.1  |        | v1=False trainer.total_training_steps=100 trainer.total_epochs=1 data.train_max_samples=640 | v1=False trainer.total_training_steps=10 trainer.total_epochs=1 data.train_max_samples=640
 """
