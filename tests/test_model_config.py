@@ -77,6 +77,8 @@ def test_a_missing_file_is_an_error_of_the_call_and_a_warning_of_the_settings(
     assert main(["check", "--model-config", "no", "."]) == 2
     missing = "cannot be read: No such file or directory"
     assert capsys.readouterr().err == f"verlint: error: --model-config: no: {missing}\n"
+    assert main(["check", "--model-config", "", "."]) == 2
+    assert capsys.readouterr().err == "verlint: error: --model-config: the path is empty\n"
     put(tmp_path / "verlint.toml", 'model-config = "no"\nselect = ["VL725"]\n')
     assert main(["check", "."]) == 0
     assert f"`model-config`: {tmp_path / 'no'}: {missing}" in capsys.readouterr().err
@@ -108,6 +110,8 @@ def test_the_option_holds_for_every_launch(
         (f"{PATH}=/no/where", "0.7.1", None),
         (f"{PATH}=../outside", "0.7.1", None),
         (f"{PATH}=$MODEL", "0.7.1", None),
+        (f"{PATH}=/{'a' * 5000}", "0.7.1", None),
+        (f"{PATH}=/dev/null", "0.7.1", None),
         ("data.seed=1", "0.7.1", None),
         (f"{PATH}=models/none actor_rollout_ref.model.hf_config_path=models/small", "0.7.1", 12),
         (f"{PATH}=models/small actor_rollout_ref.model.hf_config_path=null", "0.7.1", 12),

@@ -115,6 +115,8 @@ def model_problem(text: str) -> str:
 
     from verlint.verl.model_config import ModelConfigError, read_model_config
 
+    if not text:
+        return "the path is empty"
     try:
         read_model_config(Path(text), text)
     except ModelConfigError as error:

@@ -6,6 +6,7 @@ Names are those of Hugging Face's configs; a number is looked for at the top, th
 from __future__ import annotations
 
 import json
+import os
 import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -49,7 +50,7 @@ class ModelConfig:
 
 def read_model_config(path: Path, shown: str) -> ModelConfig:
     """The config in a file, or in the folder that holds one as `config.json`. Raises ModelConfigError."""
-    if path.is_dir():
+    if os.path.isdir(path):  # never raises
         path, shown = path / NAME, f"{shown.rstrip('/')}/{NAME}"
     try:
         data = json.loads(_bytes(path).decode("utf-8-sig"))
