@@ -65,6 +65,8 @@ BASE = (
 )
 SEPARATE = "trainer.v1.trainer_mode=separate_async tbs=256 rollout.nnodes=1 rollout.n_gpus_per_node=8 rollout.checkpoint_engine.backend=nccl"
 STREAMED = "tbs=0 actor_rollout_ref.hybrid_engine=False"
+SMALL = "model.path=models/small"
+SCALED = "model.path=models/scaled"
 LONG = "data.max_prompt_length=1024 data.max_response_length=1024"
 OLD_DAPO = "reward_model.reward_manager=dapo ++reward_model.reward_kwargs.overlong_buffer_cfg.enable=True"
 NEW_DAPO = "reward.reward_manager.name=dapo ++reward.reward_kwargs.overlong_buffer_cfg.enable=True"
@@ -77,6 +79,7 @@ W3    | 0.7.0  |        | engine=disable tbs=24 mini=12                 | engine
 W18   | 0.2    | 0.4.1  | tbs=12 n=2 mini=4                             | tbs=16 n=2 mini=4
 W18d  | 0.6.0  |        | v1=False dyn=True tbs=12 mini=4               | v1=False dyn=True tbs=16 mini=4
 W19   | 0.5.0  |        | v1=False rollout.mode=async gpus=4 tbs=4 mini=4 micro=1 | v1=False rollout.mode=async gpus=4 tbs=8 mini=4 micro=1
+W26   | 0.7.1  |        | v1=False ++actor.use_prefix_grouper=True n=2 tbs=12 mini=12 micro=1 | v1=False ++actor.use_prefix_grouper=True n=2 tbs=12 mini=12 micro=1 trainer.balance_batch=False
 V4    | 0.2    |        | micro=null                                    | micro=null micro_all=64
 V5    | 0.2    |        | rollout.log_prob_micro_batch_size=8           |
 V6    | 0.2    |        | actor.use_kl_loss=True ref.log_prob_micro_batch_size_per_gpu=null | actor.use_kl_loss=True
@@ -103,8 +106,14 @@ W4    | 0.7.0  |        | engine=disable mini=16 micro=4                | engine
 W4l   | 0.7.0  |        | engine=disable tbs=16 mini=16 rollout.log_prob_micro_batch_size_per_gpu=4 | engine=disable tbs=16 mini=16
 W4f   | 0.7.0  |        | engine=disable tbs=16 mini=16 actor.use_kl_loss=True ref.log_prob_micro_batch_size_per_gpu=4 | engine=disable tbs=16 mini=16 ref.log_prob_micro_batch_size_per_gpu=4
 V12   | 0.2    |        | sp=2 model.use_remove_padding=False           | sp=2 model.use_remove_padding=True
+W16   | 0.3    |        | SMALL sp=8 model.use_remove_padding=True      | SMALL sp=4 model.use_remove_padding=True
+W16g  | 0.3    |        | SMALL gpus=6 sp=3 model.use_remove_padding=True | SMALL gpus=6 sp=6 model.use_remove_padding=True
 V13   | 0.2    | 0.7.1  | adv=gae critic.ulysses_sequence_parallel_size=2 critic.model.use_remove_padding=False | critic.ulysses_sequence_parallel_size=2 critic.model.use_remove_padding=False
 W10   | 0.3    | 0.6.1  | LONG rollout.max_num_batched_tokens=1024      | LONG rollout.max_num_batched_tokens=1024 rollout.enable_chunked_prefill=False
+W11   | 0.2    | 0.6.1  | SMALL LONG data.max_prompt_length=3073        | SMALL LONG data.max_prompt_length=3072
+W11   | 0.5.0  | 0.6.1  | SCALED LONG data.max_prompt_length=7169       | SCALED LONG data.max_prompt_length=7168
+W11   | 0.4.0  | 0.4.1  | SCALED LONG rollout.name=sglang rollout.max_model_len=4097 | SCALED LONG rollout.name=sglang rollout.max_model_len=4096
+W12   | 0.7.1  |        | SMALL rollout.max_model_len=4097              | SMALL rollout.max_model_len=4096
 W14   | 0.4.0  | 0.6.1  | LONG rollout.name=sglang rollout.max_model_len=2000 | LONG rollout.name=sglang rollout.max_model_len=2048
 W15a  | 0.2    | 0.7.1  | LONG dyn=True actor.ppo_max_token_len_per_gpu=2000 | LONG dyn=True actor.ppo_max_token_len_per_gpu=2048
 W15l  | 0.2    | 0.7.1  | LONG rollout.log_prob_use_dynamic_bsz=True rollout.log_prob_max_token_len_per_gpu=2000 | LONG rollout.log_prob_max_token_len_per_gpu=2000
@@ -112,6 +121,7 @@ W15f  | 0.2    | 0.7.1  | LONG actor.use_kl_loss=True ref.log_prob_use_dynamic_b
 W15c  | 0.2    | 0.7.1  | LONG adv=gae critic.use_dynamic_bsz=True critic.ppo_max_token_len_per_gpu=2000 | LONG critic.use_dynamic_bsz=True critic.ppo_max_token_len_per_gpu=2000
 W15v  | 0.2    | 0.7.1  | LONG adv=gae critic.use_dynamic_bsz=True critic.ppo_max_token_len_per_gpu=2048 critic.forward_max_token_len_per_gpu=2000 | LONG adv=gae critic.use_dynamic_bsz=True critic.ppo_max_token_len_per_gpu=2048 critic.forward_max_token_len_per_gpu=2048
 W7    | 0.2    |        | rollout.tensor_model_parallel_size=3          | rollout.tensor_model_parallel_size=4
+W17   | 0.2    |        | SMALL rollout.tensor_model_parallel_size=8    | SMALL rollout.tensor_model_parallel_size=4
 W8    | 0.6.0  |        | rollout.mode=async gpus=4 trainer.nnodes=3 rollout.tensor_model_parallel_size=6 tbs=96 | rollout.mode=async gpus=4 trainer.nnodes=2 rollout.tensor_model_parallel_size=8
 D4    | 0.6.0  |        | rollout.expert_parallel_size=4 rollout.tensor_model_parallel_size=2 | rollout.expert_parallel_size=2 rollout.tensor_model_parallel_size=2
 D5    | 0.6.0  |        | rollout.pipeline_model_parallel_size=2        | rollout.pipeline_model_parallel_size=1
@@ -162,10 +172,17 @@ T17t  | 0.8.0  |        | FULLY STREAMED async_training.trigger_parameter_sync_s
 T17l  | 0.8.0  |        | FULLY STREAMED rollout.calculate_log_probs=False | FULLY STREAMED rollout.calculate_log_probs=True
 T17h  | 0.8.0  |        | FULLY STREAMED actor_rollout_ref.hybrid_engine=True | FULLY STREAMED
 T17g  | 0.8.0  |        | FULLY STREAMED ++rollout.nnodes=1 RAW:rollout.nnodes=0 | FULLY STREAMED
+S31   | 0.4.1  |        | model.lora_rank=32 trainer.save_freq=10 actor.checkpoint.save_contents=[model,hf_model] | model.lora_rank=32 trainer.save_freq=10 actor.checkpoint.save_contents=[model]
 V17   | 0.6.1  |        | model.lora_rank=1024                          | model.lora_rank=64
 S26   | 0.6.1  |        | v1=False trainer.total_training_steps=100 trainer.total_epochs=1 data.train_max_samples=640 | v1=False trainer.total_training_steps=10 trainer.total_epochs=1 data.train_max_samples=640
 """
-PHRASES = {name: globals()[name] for name in ("SEPARATE", "STREAMED", "LONG", "OLD_DAPO", "NEW_DAPO")}
+MODELS = {
+    "small": '{"num_attention_heads": 12, "num_key_value_heads": 2, "max_position_embeddings": 4096}',
+    "scaled": '{"max_position_embeddings": 4096, "rope_scaling": {"rope_type": "yarn", "factor": 2.0}}',
+}
+PHRASES = {
+    name: globals()[name] for name in ("SMALL", "SCALED", "SEPARATE", "STREAMED", "LONG", "OLD_DAPO", "NEW_DAPO")
+}
 
 
 def words_of(text: str) -> list[str]:
@@ -223,6 +240,9 @@ def ids_in(folder: Path, monkeypatch: pytest.MonkeyPatch, text: str, version: st
 def test_a_row_holds_in_its_versions(
     id: str, first: str, last: str, bad: str, good: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    for name, text in MODELS.items():
+        (tmp_path / "models" / name).mkdir(parents=True)
+        (tmp_path / "models" / name / "config.json").write_text(text)
     (code,) = (code for code, rows in RULES.items() if any(row.id == id for row in rows))
     inside, outside = near(first, last)
     for version in inside:

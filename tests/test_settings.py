@@ -35,6 +35,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
         strict = true
         ready = true
         verl = "0.7.1"
+        model-config = "models/policy"
         output-format = ["concise", "json:out.json"]
         show-files = true
         [severity]
@@ -59,6 +60,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
         strict=True,
         ready=True,
         verl="0.7.1",
+        model_config=str(tmp_path / "models" / "policy"),
         per_path_ignores={"tests/**": ("VL101", "VL2")},
         launchers={"scripts/my.sh": {"family": "opo"}},
         rules={"VL101": {"allow": ["/mnt"]}},

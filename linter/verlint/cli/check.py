@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from verlint.cli.main import FAILED, FOUND, OK, drop_output
-from verlint.cli.settings_check import settings_problems, unknown_rules, verl_problem, warn_of_unknown
+from verlint.cli.settings_check import model_problem, settings_problems, unknown_rules, verl_problem, warn_of_unknown
 from verlint.files.kinds import Kind
 from verlint.files.loading import Loading, load, load_specs_of, load_text
 from verlint.finding import Finding, Verdict
@@ -35,6 +35,7 @@ class Arguments:
     extend_select: list[str] | None = None
     ignore: list[str] | None = None
     verl: str | None = None
+    model_config: str | None = None
     strict: bool | None = None
     ready: bool | None = None
     exclude: list[str] | None = None
@@ -86,6 +87,9 @@ def add_parser(subparsers: Any) -> None:
     choice.add_argument("--extend-select", action="append", metavar="RULES", help="these rules as well")
     choice.add_argument("--ignore", action="append", metavar="RULES", help="all but these rules")
     choice.add_argument("--verl", metavar="VERSION|PATH", help="VeRL version, or checkout, that the launchers are for")
+    choice.add_argument(
+        "--model-config", metavar="PATH", help="the config.json, or its folder, of the model that the launchers train"
+    )
     choice.add_argument(
         "--strict", action="store_true", default=None, help="findings that need verification fail the run too"
     )
@@ -244,6 +248,8 @@ def read_call(arguments: Arguments) -> Settings:
             changes[name] = (*before, *(given if name == "exclude" else _names(given)))
     if arguments.verl is not None:
         changes["verl_of_call"] = arguments.verl
+    if arguments.model_config is not None:
+        changes["model_config"] = arguments.model_config
     for name in ("strict", "ready", "show_files"):
         if (given := getattr(arguments, name)) is not None:
             changes[name] = given
@@ -288,6 +294,8 @@ def _check_call(arguments: Arguments) -> None:
     warn_of_unknown(_names(arguments.ignore or ()))
     if arguments.verl and (problem := verl_problem(arguments.verl)):
         raise UsageError(f"--verl: {problem}")
+    if arguments.model_config is not None and (problem := model_problem(arguments.model_config)):
+        raise UsageError(f"--model-config: {problem}")
 
 
 def load_files(arguments: Arguments, settings: Settings) -> Loading:

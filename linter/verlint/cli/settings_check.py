@@ -34,6 +34,8 @@ def settings_problems(settings: Settings) -> None:
     warn_of_unknown(off, f"{settings.path}: ")
     if settings.verl and _is_path(settings.verl) and (problem := verl_problem(settings.verl)):
         print(f"warning: {settings.path}: `verl`: {problem}", file=sys.stderr)
+    if settings.model_config and (problem := model_problem(settings.model_config)):
+        print(f"warning: {settings.path}: `model-config`: {problem}", file=sys.stderr)
 
 
 def _problems_in(settings: Settings) -> Iterator[tuple[Sequence[str], str]]:
@@ -104,7 +106,22 @@ def _wrong_type(value: object, default: object) -> str:
     return "" if isinstance(value, str) else "must be a string"
 
 
-# ---- VeRL
+# ---- VeRL and the model
+
+
+def model_problem(text: str) -> str:
+    """What is wrong with the path of a model's config.json, "" when it can be read."""
+    from pathlib import Path
+
+    from verlint.verl.model_config import ModelConfigError, read_model_config
+
+    if not text:
+        return "the path is empty"
+    try:
+        read_model_config(Path(text), text)
+    except ModelConfigError as error:
+        return str(error)
+    return ""
 
 
 def verl_problem(text: str) -> str:

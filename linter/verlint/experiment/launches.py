@@ -22,8 +22,10 @@ from verlint.verl.in_use import VerlInUse, call_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from verlint.experiment.models import Models
     from verlint.verl.checkout import Finder
     from verlint.verl.in_use import Found
+    from verlint.verl.model_config import ModelConfig
 
 LaunchOf = Callable[[Command], "Launch | None"]
 """The launch that a command is, or None."""
@@ -57,7 +59,8 @@ class Launches:
         family = said.get("family", family or home_of(posixpath.join(self.root.name, source.path)))
         intent = said.get("on-policy", "exact" if family == "opo" else "")
         verl = self.verl(found, family, source, directive=said.get("verl", ""))
-        return replace(found, family=family, stage=stage or stage_in(family, found), intent=intent, verl=verl)
+        stage = stage or stage_in(family, found)
+        return replace(found, family=family, stage=stage, intent=intent, verl=verl, find_model=self.model_config)
 
     def verl(
         self, launch: Launch, family: str, source: Source | None, *, directive: str = "", base: str = ""
@@ -87,6 +90,16 @@ class Launches:
         from verlint.verl.checkout import Finder
 
         return Finder(self.root)
+
+    def model_config(self, launch: Launch) -> ModelConfig | None:
+        """The config of the model that a launch starts from, None when it is not at hand."""
+        return self._models.config_of(launch)
+
+    @cached_property
+    def _models(self) -> Models:
+        from verlint.experiment.models import Models
+
+        return Models(self.root, self.settings)
 
     def said(self, source: Source, command: Command) -> dict[str, str]:
         """What the comments of a file say for a command: those of the whole file, then those just above it."""

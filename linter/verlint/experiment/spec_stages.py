@@ -98,7 +98,8 @@ class SpecStages:
             intent=said.intent or ("exact" if said.family == "opo" else ""),
         )
         source = stage.span.in_file().source
-        return replace(found, verl=self.launches.verl(found, said.family, source, base=said.base))
+        verl = self.launches.verl(found, said.family, source, base=said.base)
+        return replace(found, verl=verl, find_model=self.launches.model_config)
 
 
 def _said_of(spec: Spec, stage: SpecStage) -> _Said:

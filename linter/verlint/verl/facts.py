@@ -22,6 +22,7 @@ TYPE_CHECKING = False  # as `typing` says it, without its import
 if TYPE_CHECKING:
     from verlint.languages.hydra.override import Override
     from verlint.verl.in_use import VerlInUse
+    from verlint.verl.model_config import ModelConfig
     from verlint.verl.overriding import Applied
 
 ROLLOUT_ROLE = "actor_rollout_ref"
@@ -29,6 +30,7 @@ ACTOR = f"{ROLLOUT_ROLE}.actor"
 ROLLOUT = f"{ROLLOUT_ROLE}.rollout"
 REF = f"{ROLLOUT_ROLE}.ref"
 MODEL = f"{ROLLOUT_ROLE}.model"
+MODEL_PATH = f"{MODEL}.path"
 
 TRAIN_BATCH = "data.train_batch_size"
 MINI_BATCH = f"{ACTOR}.ppo_mini_batch_size"
@@ -72,8 +74,9 @@ class Open(Undecided):
 class Facts:
     """The config of a launch on one version, and what follows from it.
 
-    `version` and `label` name the version or checkout; `entry` is the dotted name of the entry point. `read` collects
-    the keys that were asked for. Methods raise `Undecided` for what is not known before the run."""
+    `version` and `label` name the version or checkout; `entry` is the dotted name of the entry point; `model` gives the
+    config of the model when it is at hand. `read` collects the keys that were asked for. Methods raise `Undecided` for
+    what is not known before the run."""
 
     def __init__(
         self,
@@ -82,6 +85,7 @@ class Facts:
         label: str,
         entry: str = MAIN,
         chosen: Mapping[str, Data] | None = None,
+        model: Callable[[], ModelConfig | None] = lambda: None,
     ) -> None:
         self._compose = compose
         self.version = version
@@ -90,10 +94,12 @@ class Facts:
         self.chosen: Mapping[str, Data] = chosen or {}
         self.read: dict[str, None] = {}
         self._found: dict[str, object] = {}
+        self._model = model
 
     def choosing(self, key: str, value: Data) -> Facts:
         """The same launch with a value for a switch that is not known."""
-        other = Facts(lambda: self.config, self.version, self.label, self.entry, {**self.chosen, key: value})
+        chosen = {**self.chosen, key: value}
+        other = Facts(lambda: self.config, self.version, self.label, self.entry, chosen, self._model)
         other._found = self._found
         return other
 
@@ -347,6 +353,41 @@ class Facts:
             raise Undecided(TRAIN_BATCH)
         return samples // dp
 
+    # ---- the model
+
+    @cached_property
+    def model(self) -> ModelConfig | None:
+        """The `config.json` of the model, None when it is not at hand."""
+        return self._model()
+
+    def of_model(self, name: str) -> int:
+        """A number of the model's config, such as `num_attention_heads`, as `override_config` leaves it."""
+        override = self._model_override(name)
+        if override:
+            return self.count(override)
+        found = None if self.model is None else self.model.numbers.get(name)
+        if found is None:
+            raise Undecided(MODEL_PATH)
+        return found
+
+    def of_model_said(self, name: str) -> str:
+        """A number of the model's config with where it is from: `num_attention_heads 28 (policy/config.json)`."""
+        override = self._model_override(name)
+        origin = short(override).removesuffix(f".{name}") if override else self.model.path if self.model else ""
+        return f"{name} {self.of_model(name)} ({origin})"
+
+    def _model_override(self, name: str) -> str:
+        """The key that overrides a field of the model's config, "" for none."""
+        keys = (f"{MODEL}.override_config.{part}{name}" for part in ("model_config.", ""))
+        return next((key for key in keys if self.has(key)), "")
+
+    @property
+    def rope_factor(self) -> float | None:
+        """By how much the model's config stretches rotary positions, None when it has no `rope_scaling`."""
+        if self.model is None or self.model.scaled is None or self._model_override("rope_scaling"):
+            raise Undecided(MODEL_PATH)
+        return self.model.factor if self.model.scaled else None
+
     # ---- words for messages
 
     def said(self, key: str) -> str:
@@ -416,18 +457,25 @@ def certain(facts: Facts, ask: Callable[[Facts], bool]) -> bool | None:
 
 
 def facts_of(
-    verl: VerlInUse, overrides: Sequence[Override], entry: str, config: Callable[[], Applied | None]
+    verl: VerlInUse,
+    overrides: Sequence[Override],
+    entry: str,
+    config: Callable[[], Applied | None],
+    model: Callable[[], ModelConfig | None] = lambda: None,
 ) -> list[Facts]:
     """The facts of a launch on the VeRL in use; of a guess on each version that fits, newest first. Empty when its
-    config is not known. `config` gives the composed config on the VeRL in use; others are composed when asked for."""
+    config is not known. `config` gives the composed config on the VeRL in use; others are composed when asked for.
+    `model` gives the config of the model."""
     if verl.schema is None:
         return []
     if not verl.guess:
-        return [Facts(config, verl.text or verl.schema.version, verl.label, entry)]
+        return [Facts(config, verl.text or verl.schema.version, verl.label, entry, model=model)]
     name = verl.found.config
-    newest = [Facts(config, verl.text, f"VeRL {verl.text}", entry)]
+    newest = [Facts(config, verl.text, f"VeRL {verl.text}", entry, model=model)]
     older = verl.fitting[-2::-1]
-    return newest + [Facts(_composed(each, name, overrides), each, f"VeRL {each}", entry) for each in older]
+    return newest + [
+        Facts(_composed(each, name, overrides), each, f"VeRL {each}", entry, model=model) for each in older
+    ]
 
 
 def _composed(version: str, name: str, overrides: Sequence[Override]) -> Callable[[], Applied | None]:

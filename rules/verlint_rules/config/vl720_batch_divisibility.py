@@ -11,6 +11,8 @@ part would be smaller than the others:
 - Rollouts through the agent loop are dealt to `rollout.agent.num_workers` workers, 8 unless said otherwise.
 - Since 0.8 the samples of an update (`ppo_mini_batch_size` x `rollout.n`) are a multiple of the data parallel ranks;
   before they were silently rounded down.
+- With `actor.use_prefix_grouper` and `trainer.balance_batch` (since 0.7.1) all samples of a prompt stay on one rank, so
+  `data.train_batch_size` is a multiple of the data parallel ranks.
 
 Which of these holds depends on the version in use; a guessed version must agree in all that fit. The trainer of 0.9
 (`trainer.use_v1`) pads batches, so there only the checks at start-up and that of updates hold. Launches whose sizes

@@ -1,4 +1,4 @@
-"""One whole sequence fits into the token budgets.
+"""One whole sequence fits into the token budgets and the model.
 
 With dynamic batching a micro-batch takes as many samples as fit into `ppo_max_token_len_per_gpu` (times the GPUs that
 share a sequence). Up to 0.7.1 samples are padded to `data.max_prompt_length` + `data.max_response_length`, so a
@@ -7,6 +7,12 @@ critic; their default is the actor's, and then only that one is named.
 
 Up to 0.6.1 vLLM in one process with the trainer wants `rollout.max_num_batched_tokens` (8192 unless said otherwise)
 to hold a whole sequence while chunked prefill is on, and stops otherwise, although chunks are what it is for.
+
+With the model's `config.json` at hand (that of `--model-config`, else that in the folder which
+`actor_rollout_ref.model.path` names) the sequence is held against its `max_position_embeddings` as well. Up to 0.6.1
+prompt and response together must not be longer (since 0.5 times the factor of its `rope_scaling`) when the rollout is
+in one process with the trainer; since 0.7.1 `rollout.max_model_len` must not. A field that `model.override_config`
+sets counts as set there. Later versions cut responses at the end of the model without an error.
 
 Fix: raise the budget to the sum that the message names, or shorten prompts or responses.
 """

@@ -1,8 +1,12 @@
-"""The GPUs are a multiple of those that one rollout engine spans.
+"""The GPUs, and the heads of the model, are a multiple of what one rollout engine spans.
 
 One engine of the rollout spans `rollout.tensor_model_parallel_size` GPUs, since 0.6 times its data and pipeline
 parallel sizes. VeRL starts as many engines as fit and stops when GPUs are left over. The default of the tensor
 parallel size is 2, so a run on one GPU must say 1.
+
+vLLM and SGLang share the attention heads of the model among the GPUs of the tensor parallel size and stop when they
+do not divide. `num_attention_heads` is read from the model's `config.json`: that of `--model-config`, else that in the
+folder which `actor_rollout_ref.model.path` names, when it is there. Without one nothing is said of heads.
 
 Other things of the same kind: `expert_parallel_size` above 1 is tensor x data parallel size, pipeline parallelism is
 not implemented for the engines, `moe_tensor_parallel_size` is for trtllm alone, and prefill apart from decode is for

@@ -1,9 +1,14 @@
-"""A LoRA rank is one that the rollout engine can load.
+"""A LoRA rank is one that the rollout engine can load, and its checkpoints are merged elsewhere.
 
 vLLM loads adapters up to rank 512. VeRL stops at start-up with a larger `actor_rollout_ref.model.lora_rank` (0.6.1
 and later; since 0.7.1 also `model.lora.rank`, which wins, and not for adapters that are merged before they are sent).
 
-Fix: set the rank to 512 or less, or train the whole model.
+FSDP checkpoints with `hf_model` in `actor.checkpoint.save_contents` hold the weights under the names of the wrapped
+model (`base_model.model.…base_layer.weight`), with the adapters beside them. `from_pretrained` finds none of its own
+names in the folder `huggingface`, so a later stage that loads it starts from random weights. That is a warning.
+
+Fix: set the rank to 512 or less, or train the whole model; leave `hf_model` out, and take adapter and base
+model from the checkpoint with `verl.model_merger`.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ from verlint.verl.facts import (
     TRAIN_BATCH,
     Facts,
     gpus_are,
+    short,
 )
 
 _KEYS = (TRAIN_BATCH, SAMPLES_OF_PROMPT, GPUS, NODES)
@@ -28,6 +29,8 @@ _MEGATRON = f"{ACTOR}.megatron"
 _MICRO = f"{ACTOR}.ppo_micro_batch_size_per_gpu"
 _PARALLEL = tuple(f"{_MEGATRON}.{each}_size" for each in ("tensor_model_parallel", "pipeline_model_parallel"))
 _WORKERS = f"{ROLLOUT}.agent.num_workers"
+PREFIX_GROUPER = f"{ACTOR}.use_prefix_grouper"
+BALANCE = "trainer.balance_batch"
 
 _OLD = "RayPPOTrainer._validate_config"
 _NEW = "validate_config"
@@ -199,6 +202,13 @@ def _more_of_update(facts: Facts) -> tuple[str, str]:
 
 _FIX_GPUS = _more_prompts(lambda facts: facts.n_gpus)
 
+
+def _groups_over_ranks(facts: Facts) -> bool:
+    if facts.trainer != "v0" or not facts.flag(PREFIX_GROUPER) or not facts.flag(BALANCE):
+        return False
+    return facts.count(TRAIN_BATCH) % facts.dp != 0
+
+
 ROWS: tuple[Row, ...] = (
     Row(
         "V1",
@@ -327,5 +337,21 @@ ROWS: tuple[Row, ...] = (
         AT_STEP,
         entries=STOCK,
         unless=("V1", "W18d"),
+    ),
+    Row(
+        "W26",
+        "0.7.1",
+        (TRAIN_BATCH, GPUS, NODES, PREFIX_GROUPER),
+        _groups_over_ranks,
+        lambda facts: (
+            f"{facts.said(TRAIN_BATCH)} is not a multiple of {facts.dp} data parallel ranks, "
+            f"and {short(PREFIX_GROUPER)} keeps the samples of a prompt on one"
+        ),
+        lambda facts: f"set {TRAIN_BATCH} to {nearest(facts.count(TRAIN_BATCH), facts.dp)}, or {BALANCE}=False",
+        "RayPPOTrainer._balance_batch: PrefixGrouper with balance_batch",
+        AT_STEP,
+        entries=STOCK,
+        unless=("V1", "W18d"),
+        fix=lambda facts: (TRAIN_BATCH, str(above(facts.count(TRAIN_BATCH), facts.dp))),
     ),
 )

@@ -1,16 +1,19 @@
-"""Limits of LoRA.
+"""Limits of LoRA: what the engine loads, and what a checkpoint holds.
 
-Source: `utils/config.py:validate_config` (from 0.6.1), `workers/rollout/vllm_rollout/utils.py` (from 0.7.1)."""
+Source: `utils/config.py:validate_config` (from 0.6.1), `workers/rollout/vllm_rollout/utils.py` (from 0.7.1),
+`utils/checkpoint/fsdp_checkpoint_manager.py:save_checkpoint` (from 0.4.1)."""
 
 from __future__ import annotations
 
 from verlint.verl.constraints import Row
-from verlint.verl.facts import MODEL, ROLLOUT, Facts
+from verlint.verl.facts import ACTOR, MODEL, ROLLOUT, Facts
 
 RANK = f"{MODEL}.lora_rank"
 NEW_RANK = f"{MODEL}.lora.rank"
 MERGE = f"{MODEL}.lora.merge"
 NAME = f"{ROLLOUT}.name"
+CONTENTS = f"{ACTOR}.checkpoint.save_contents"
+SAVES = "trainer.save_freq"
 LARGEST = 512
 """The largest rank that vLLM loads. Source: `MaxLoRARanks` of `vllm/config/lora.py`, and VeRL's own copy of it."""
 
@@ -31,6 +34,12 @@ def _large_unmerged(facts: Facts) -> bool:
 
 def _help(facts: Facts) -> str:
     return f"set {_rank_key(facts)} to {LARGEST} or less"
+
+
+def _unmerged(facts: Facts) -> bool:
+    if not facts.sharded or not facts.given(CONTENTS) or "hf_model" not in facts.texts(CONTENTS):
+        return False
+    return facts.count(RANK, 0) > 0 and facts.number(SAVES) > 0 and facts.trains
 
 
 ROWS: tuple[Row, ...] = (
@@ -54,5 +63,18 @@ ROWS: tuple[Row, ...] = (
         _help,
         "validate_config: get_vllm_max_lora_rank",
         validated=True,
+    ),
+    Row(
+        "S31",
+        "0.4.1",
+        (CONTENTS, RANK, SAVES),
+        _unmerged,
+        lambda facts: f"{CONTENTS.removeprefix('actor_rollout_ref.')} has hf_model with {facts.said(RANK)}",
+        lambda facts: (
+            f"take hf_model out of {CONTENTS}: verl.model_merger writes adapter and base model of a checkpoint"
+        ),
+        "fsdp_checkpoint_manager.save_checkpoint",
+        "the folder huggingface gets base_model.* weights, adapters unmerged, which no loader takes for the model",
+        silent=True,
     ),
 )

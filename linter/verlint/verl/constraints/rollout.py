@@ -1,12 +1,15 @@
 """GPUs that an engine of the rollout spans, and what the engines can do.
 
 Sources: `workers/fsdp_workers.py:_build_rollout`, `workers/megatron_workers.py`, `workers/engine_workers.py` (all
-versions), `RolloutConfig.__post_init__` of `workers/config/rollout.py` (from 0.6.0)."""
+versions), `RolloutConfig.__post_init__` of `workers/config/rollout.py` (from 0.6.0),
+`ModelConfig.verify_with_parallel_config` of vLLM.
+"""
 
 from __future__ import annotations
 
 from verlint.verl.constraints import AT_WORKERS, Row
-from verlint.verl.facts import GPUS, NODES, ROLLOUT, Facts, gpus_are, short
+from verlint.verl.facts import GPUS, MODEL_PATH, NODES, ROLLOUT, Facts, gpus_are, short
+from verlint.verl.model_config import HEADS
 
 TENSOR = f"{ROLLOUT}.tensor_model_parallel_size"
 DATA = f"{ROLLOUT}.data_parallel_size"
@@ -102,6 +105,21 @@ def _moe_product(facts: Facts) -> bool:
     return experts * size != facts.count(TENSOR)
 
 
+def _heads_left_over(facts: Facts) -> bool:
+    if facts.text(NAME) not in ("vllm", "sglang") or any("dp_attention" in key for key in facts.given_keys):
+        return False
+    size = facts.count(TENSOR)
+    return size > 1 and facts.of_model(HEADS) % size != 0
+
+
+def _heads_help(facts: Facts) -> str:
+    heads, other = facts.of_model(HEADS), facts.count(DATA, 1) * facts.count(PIPELINE, 1)
+    fitting = [
+        each for each in range(1, facts.count(TENSOR)) if heads % each == 0 and facts.n_gpus % (each * other) == 0
+    ]
+    return f"set {TENSOR}={fitting[-1]}" if fitting else f"set {TENSOR} to a divisor of {heads}"
+
+
 def _split(*names: str) -> Row:
     """Prefill and decode on GPUs of their own, for engines that can."""
     since, until = ("0.8.0", "0.8.0") if names == ("sglang",) else ("0.9.0", "")
@@ -152,6 +170,16 @@ ROWS: tuple[Row, ...] = (
         "RolloutReplica: world_size must be divisible by gpus_per_node",
         AT_WORKERS,
         unless=("W7",),
+    ),
+    Row(
+        "W17",
+        "0.2.0",
+        (TENSOR, MODEL_PATH),
+        _heads_left_over,
+        lambda facts: f"{facts.of_model_said(HEADS)} is not a multiple of {facts.said(TENSOR)}",
+        _heads_help,
+        "its engine: attention heads must be divisible by tensor parallel size",
+        AT_WORKERS,
     ),
     Row(
         "D4", "0.6.0", (EXPERT, TENSOR, DATA), _expert, _expert_message, _expert_help, _CLASS, AT_WORKERS, until="0.7.0"

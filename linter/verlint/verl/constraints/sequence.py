@@ -1,14 +1,18 @@
-"""Sequence parallelism (Ulysses) needs inputs without padding.
+"""Sequence parallelism (Ulysses) needs inputs without padding, and heads to share among its GPUs.
 
 Sources: `_validate_config` of `trainer/ppo/ray_trainer.py` (to 0.5.0), `FSDPActorConfig.validate` and
-`FSDPCriticConfig.__post_init__` (from 0.6.0)."""
+`FSDPCriticConfig.__post_init__` (from 0.6.0), `apply_monkey_patch` of
+`models/transformers/monkey_patch.py` (from 0.3.0).
+"""
 
 from __future__ import annotations
 
-from verlint.verl.constraints import Row
-from verlint.verl.facts import MODEL, REF, SEQUENCE_PARALLEL, Facts
+from verlint.verl.constraints import AT_WORKERS, Row
+from verlint.verl.facts import ACTOR, MODEL, MODEL_PATH, REF, SEQUENCE_PARALLEL, Facts, Undecided
+from verlint.verl.model_config import HEADS, KV_HEADS
 
 REMOVE_PADDING = f"{MODEL}.use_remove_padding"
+ENGINE_PARALLEL = f"{ACTOR}.fsdp_config.ulysses_sequence_parallel_size"
 REF_PARALLEL = f"{REF}.ulysses_sequence_parallel_size"
 CRITIC_PARALLEL = "critic.ulysses_sequence_parallel_size"
 CRITIC_REMOVE_PADDING = "critic.model.use_remove_padding"
@@ -63,6 +67,62 @@ def _help(facts: Facts) -> str:
 def _critic_help(facts: Facts) -> str:
     return f"set {CRITIC_REMOVE_PADDING}=True"
 
+
+# ---- heads
+
+
+def _heads_left_over(facts: Facts) -> bool:
+    if not facts.sharded or facts.sequence_parallel <= 1:
+        return False
+    return facts.of_model(HEADS) % facts.sequence_parallel != 0
+
+
+def _fits(groups: int, size: int) -> bool:
+    return groups % size == 0 or size % groups == 0
+
+
+def _groups_split(facts: Facts) -> bool:
+    if not facts.sharded or facts.sequence_parallel <= 1:
+        return False
+    return not _fits(facts.of_model(KV_HEADS), facts.sequence_parallel)
+
+
+def _size_key(facts: Facts) -> str:
+    """The key that gives the size."""
+    own = facts.count(SEQUENCE_PARALLEL, 1) == facts.sequence_parallel
+    return SEQUENCE_PARALLEL if own else ENGINE_PARALLEL
+
+
+def _size_said(facts: Facts) -> str:
+    return facts.said(_size_key(facts))
+
+
+def _heads_message(facts: Facts) -> str:
+    return f"{facts.of_model_said(HEADS)} is not a multiple of {_size_said(facts)}"
+
+
+def _groups_message(facts: Facts) -> str:
+    return f"{facts.of_model_said(KV_HEADS)} and {_size_said(facts)}: neither is a multiple of the other"
+
+
+def _heads_help(facts: Facts) -> str:
+    heads, groups = facts.of_model(HEADS), _number(facts, KV_HEADS)
+    fitting = [
+        size
+        for size in range(1, facts.sequence_parallel)
+        if heads % size == 0 and (groups is None or _fits(groups, size)) and facts.n_gpus % size == 0
+    ]
+    return f"set {_size_key(facts)}={fitting[-1]}"
+
+
+def _number(facts: Facts, name: str) -> int | None:
+    try:
+        return facts.of_model(name)
+    except Undecided:
+        return None
+
+
+_HEAD_KEYS = (SEQUENCE_PARALLEL, ENGINE_PARALLEL, MODEL_PATH)
 
 _KEYS = (REMOVE_PADDING, SEQUENCE_PARALLEL, REF_PARALLEL)
 _CRITIC_KEYS = (CRITIC_REMOVE_PADDING, CRITIC_PARALLEL)
@@ -133,5 +193,26 @@ ROWS: tuple[Row, ...] = (
         validated=True,
         fix=_remove_of_critic,
         safe=True,
+    ),
+    Row(
+        "W16",
+        "0.3.0",
+        _HEAD_KEYS,
+        _heads_left_over,
+        _heads_message,
+        _heads_help,
+        "apply_monkey_patch: num_attention_heads must be divisible by ulysses_sp_size",
+        AT_WORKERS,
+    ),
+    Row(
+        "W16g",
+        "0.3.0",
+        _HEAD_KEYS,
+        _groups_split,
+        _groups_message,
+        _heads_help,
+        "apply_monkey_patch: num_key_value_heads must be divisible by ulysses_sp_size or vice versa",
+        AT_WORKERS,
+        unless=("W16",),
     ),
 )

@@ -1,12 +1,16 @@
-"""Token budgets: one sequence must fit in them.
+"""Token budgets, and the longest sequence of the model: one sequence must fit in them.
 
 Sources: `utils/seqlen_balancing.py:rearrange_micro_batches`, called with padded sequences by the legacy workers (to
-0.7.1), `workers/rollout/vllm_rollout/vllm_rollout_spmd.py` (0.3.0 to 0.6.1)."""
+0.7.1), `workers/rollout/vllm_rollout/vllm_rollout_spmd.py` (0.3.0 to 0.6.1), `_validate_configs` of
+`vllm_async_server.py`, `sglang_rollout.py` and their like."""
 
 from __future__ import annotations
 
-from verlint.verl.constraints import AT_STEP, AT_WORKERS, Ask, Row
-from verlint.verl.facts import ACTOR, DYNAMIC, REF, ROLLOUT, SEQUENCE_PARALLEL, Facts, Undecided
+from collections.abc import Callable
+
+from verlint.verl.constraints import AT_STEP, AT_WORKERS, Ask, Row, Say
+from verlint.verl.facts import ACTOR, DYNAMIC, MODEL_PATH, REF, ROLLOUT, SEQUENCE_PARALLEL, Facts, Undecided
+from verlint.verl.model_config import LONGEST
 
 PROMPT = "data.max_prompt_length"
 RESPONSE = "data.max_response_length"
@@ -45,6 +49,94 @@ def _prefill_message(facts: Facts) -> str:
 
 def _prefill_help(facts: Facts) -> str:
     return f"set {BATCHED} to at least {_rollout_longest(facts)}, or {CHUNKED}=False"
+
+
+# ---- the longest sequence that the model knows
+
+
+def _asked(facts: Facts) -> int:
+    """Tokens that the rollout of one process with the trainer asks a model for: prompt and response."""
+    for key in (PROMPT, RESPONSE):  # what the rollout's own keys refer to
+        facts.has(key)
+    return facts.count(f"{ROLLOUT}.prompt_length") + facts.count(f"{ROLLOUT}.response_length")
+
+
+def _asked_said(facts: Facts) -> str:
+    if _asked(facts) == facts.longest:
+        return said_longest(facts)
+    prompt, response = facts.said(f"{ROLLOUT}.prompt_length"), facts.said(f"{ROLLOUT}.response_length")
+    return f"{prompt} + {response} = {_asked(facts)}"
+
+
+def _is_rollout(facts: Facts, *names: str) -> bool:
+    return facts.rollout_path == "spmd" and facts.text(f"{ROLLOUT}.name") in names
+
+
+def _beyond(facts: Facts) -> bool:
+    """To 0.3: whatever the scaling."""
+    return _is_rollout(facts, "vllm", "sglang") and _asked(facts) > facts.of_model(LONGEST)
+
+
+def _beyond_unscaled(facts: Facts) -> bool:
+    """0.4: with scaled positions vLLM alone decides, SGLang takes no notice of the scaling."""
+    if _is_rollout(facts, "sglang"):
+        return max(_asked(facts), facts.count_or_none(MODEL_LENGTH) or 0) > facts.of_model(LONGEST)
+    return _is_rollout(facts, "vllm") and facts.rope_factor is None and _asked(facts) > facts.of_model(LONGEST)
+
+
+def _reach(facts: Facts) -> float:
+    """Tokens of the longest sequence with scaled positions."""
+    return facts.of_model(LONGEST) * (facts.rope_factor or 1)
+
+
+def _beyond_scaled(facts: Facts) -> bool:
+    return _is_rollout(facts, "vllm", "sglang") and _asked(facts) > _reach(facts)
+
+
+def _beyond_message(facts: Facts) -> str:
+    own = facts.count_or_none(MODEL_LENGTH)
+    asked = facts.said(MODEL_LENGTH) if own and own > _asked(facts) and not facts.at_least("0.5.0") else ""
+    return f"{asked or _asked_said(facts)} is above {facts.of_model_said(LONGEST)}"
+
+
+def _scaled_message(facts: Facts) -> str:
+    factor = facts.rope_factor
+    times = "" if factor is None else f" x rope_scaling.factor {factor:g} = {_reach(facts):g}"
+    return f"{_asked_said(facts)} is above {facts.of_model_said(LONGEST)}{times}"
+
+
+def _beyond_row(since: str, until: str, rejects: Ask, message: Say, reach: Callable[[Facts], float]) -> Row:
+    return Row(
+        "W11",
+        since,
+        (PROMPT, RESPONSE, MODEL_LENGTH, MODEL_PATH),
+        rejects,
+        message,
+        lambda facts: f"make {PROMPT} and {RESPONSE} {reach(facts):g} or less together, or take another model",
+        "rollout: model context length should be greater than total sequence length",
+        AT_WORKERS,
+        until=until,
+    )
+
+
+def _server_beyond(facts: Facts, *names: str) -> bool:
+    own = facts.count_or_none(MODEL_LENGTH)
+    return own is not None and facts.text(f"{ROLLOUT}.name") in names and own > facts.of_model(LONGEST)
+
+
+def _server_row(since: str, until: str, *names: str) -> Row:
+    return Row(
+        "W12",
+        since,
+        (MODEL_LENGTH, MODEL_PATH),
+        lambda facts: _server_beyond(facts, *names),
+        lambda facts: f"{facts.said(MODEL_LENGTH)} is above {facts.of_model_said(LONGEST)}",
+        lambda facts: f"set {MODEL_LENGTH} to {facts.of_model(LONGEST)} or less, or leave it out",
+        "rollout server: max_model_len should be less than or equal to max_position_embeddings",
+        AT_WORKERS,
+        until=until,
+        fix=lambda facts: (MODEL_LENGTH, str(facts.of_model(LONGEST))),
+    )
 
 
 def _cut_off(facts: Facts) -> bool:
@@ -135,6 +227,11 @@ ROWS: tuple[Row, ...] = (
         until="0.6.1",
         fix=lambda facts: (MODEL_LENGTH, str(facts.longest)),
     ),
+    _beyond_row("0.2.0", "0.3.0", _beyond, _beyond_message, lambda facts: facts.of_model(LONGEST)),
+    _beyond_row("0.4.0", "0.4.1", _beyond_unscaled, _beyond_message, lambda facts: facts.of_model(LONGEST)),
+    _beyond_row("0.5.0", "0.6.1", _beyond_scaled, _scaled_message, _reach),
+    _server_row("0.7.1", "0.7.1", "vllm", "sglang"),
+    _server_row("0.8.0", "", "vllm", "sglang", "trtllm"),
     _row("W15a", ACTOR_BUDGET, SEQUENCE_PARALLEL, lambda facts: facts.flag(DYNAMIC)),
     _row("W15l", ROLLOUT_BUDGET, SEQUENCE_PARALLEL, _log_prob_dynamic, ACTOR_BUDGET),
     _row("W15f", REF_BUDGET, REF_PARALLEL, _ref_dynamic, ACTOR_BUDGET),
