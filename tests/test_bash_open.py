@@ -72,6 +72,8 @@ def kinds(resolution: Resolution) -> list[str]:
         ('A=$(date)\ntrain "$A" "$A"\n', [["date", "train $(date) $(date)"]]),
         ("train $RANDOM $$ $(hostname)\n", [["hostname", "train *${RANDOM} $$ *$(hostname)"]]),
         ('train "$@" $@ x"$@"\n', [["train *$@ *$@ *x$@"]]),
+        ('train "$1" "${@:2}" "${@:1:2}" "${@: -1}"\n', [["train $1 *${@:2} *${@:1:2} *${@: -1}"]]),
+        ('set -- a b "$@"; train "${@:2:1}" "${@:1:2}" "${@:2}"\n', [["train b a b b *$@"]]),
         ('train $1 "${2:-d}" $#\n', [["train *$1 d *$#"]]),
         ("read -r a b\ntrain $a\n", [["train *${a}"]]),
         ("cd sub\ntrain $PWD/x\n", [["train ${PWD}/sub/x"]]),

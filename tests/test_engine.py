@@ -152,7 +152,13 @@ def test_suppressed_findings_are_counted(lint: Callable[..., Report], monkeypatc
 
 def test_rules_are_selected_by_prefix_code_and_slug(tmp_path: Path) -> None:
     settings = Settings(root=tmp_path, select=("VL60", "literal-secret"), ignore=("kl-loss",), extend_select=("VL001",))
-    assert [rule.code for rule in selected_rules(settings)] == ["VL001", "VL401", "VL601", "VL602", *(f"VL60{each}" for each in "456789")]
+    assert [rule.code for rule in selected_rules(settings)] == [
+        "VL001",
+        "VL401",
+        "VL601",
+        "VL602",
+        *(f"VL60{each}" for each in "456789"),
+    ]
 
 
 def test_an_unknown_rule_is_refused(tmp_path: Path) -> None:
