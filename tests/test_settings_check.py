@@ -52,7 +52,7 @@ SETTINGS: dict[str, tuple[str, list[str]]] = {
     ),
     "unknown rule with a severity": (
         '[severity]\nVL101 = "info"\nspilt-batch = "info"\n',
-        ["verlint.toml:3: `severity`: unknown rule 'spilt-batch' (did you mean split-batch?)"],
+        ["verlint.toml:3: `severity`: unknown rule 'spilt-batch' (did you mean split-batch, silent-fallback?)"],
     ),
     "unknown selected rules": (
         'select = ["VL1", "nosuch"]\nextend-select = ["VL999"]\n',
