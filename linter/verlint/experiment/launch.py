@@ -273,7 +273,7 @@ class Launch:
             return ()
         from verlint.verl.effective import fits_of
 
-        return fits_of(self.verl.found, self.overrides, self.config)
+        return fits_of(self.verl, self.overrides, self.config)
 
     @cached_property
     def by_key(self) -> Mapping[str, Override]:

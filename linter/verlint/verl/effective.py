@@ -33,9 +33,10 @@ def config_of_call(found: Found, overrides: Sequence[Override], *, multirun: boo
     return applied(found.schema, overrides, multirun=multirun)
 
 
-def fits_of(found: Found, overrides: Sequence[Override], newest: Applied) -> list[tuple[Schema, Applied]]:
+def fits_of(verl: VerlInUse, overrides: tuple[Override, ...], newest: Applied) -> list[tuple[Schema, Applied]]:
     """The keys and the config of a call on each version that it may run on, the newest (`newest` is its config) first:
     the one that was found, or all that a guess leaves."""
+    found = verl.found
     if found.schema is None:
         return []
     engine = engine_of(overrides)
@@ -45,7 +46,9 @@ def fits_of(found: Found, overrides: Sequence[Override], newest: Applied) -> lis
         base = found.schema if first else schema(version, found.config)
         if base is not None:
             chosen = with_engine(base, engine) if engine and found.folders is None else base
-            out.append((chosen, newest if first else applied(base, overrides)))
+            config = newest if first else verl.composed(version, overrides)
+            if config is not None:
+                out.append((chosen, config))
     return out
 
 
@@ -55,7 +58,7 @@ class Defaults(Mapping[str, Data]):
     Of a guess only those defaults that all versions that fit agree on. Keys whose value only the host knows are left
     out; `unknown` gives what is known of them."""
 
-    def __init__(self, verl: VerlInUse, overrides: Sequence[Override]) -> None:
+    def __init__(self, verl: VerlInUse, overrides: tuple[Override, ...]) -> None:
         self._verl = verl
         self._overrides = overrides
         self._known: dict[str, object] = {}
@@ -66,8 +69,8 @@ class Defaults(Mapping[str, Data]):
         if not verl.guess:
             found = verl.applied(self._overrides)
             return [] if found is None else [found]
-        each = [schema(version, verl.found.config) for version in verl.fitting]
-        return [applied(one, self._overrides) for one in each if one is not None]
+        each = [verl.composed(version, self._overrides) for version in verl.fitting]
+        return [one for one in each if one is not None]
 
     def _value(self, key: str) -> object:
         if key not in self._known:

@@ -11,7 +11,7 @@ Sources of the derived facts: `trainer/main_ppo.py`, `trainer/ppo/ray_trainer.py
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from math import lcm
 
 from verlint.value import Data, show
@@ -458,7 +458,7 @@ def certain(facts: Facts, ask: Callable[[Facts], bool]) -> bool | None:
 
 def facts_of(
     verl: VerlInUse,
-    overrides: Sequence[Override],
+    overrides: tuple[Override, ...],
     entry: str,
     config: Callable[[], Applied | None],
     model: Callable[[], ModelConfig | None] = lambda: None,
@@ -470,22 +470,8 @@ def facts_of(
         return []
     if not verl.guess:
         return [Facts(config, verl.text or verl.schema.version, verl.label, entry, model=model)]
-    name = verl.found.config
     newest = [Facts(config, verl.text, f"VeRL {verl.text}", entry, model=model)]
     older = verl.fitting[-2::-1]
     return newest + [
-        Facts(_composed(each, name, overrides), each, f"VeRL {each}", entry, model=model) for each in older
+        Facts(partial(verl.composed, each, overrides), each, f"VeRL {each}", entry, model=model) for each in older
     ]
-
-
-def _composed(version: str, name: str, overrides: Sequence[Override]) -> Callable[[], Applied | None]:
-    """How to compose the config of a released version."""
-
-    def compose() -> Applied | None:
-        from verlint.verl.effective import applied
-        from verlint.verl.schema import schema
-
-        base = schema(version, name)
-        return None if base is None else applied(base, overrides)
-
-    return compose

@@ -120,6 +120,7 @@ class VerlInUse:
 
     def __init__(self, find: Callable[[], Found]) -> None:
         self._find = find
+        self._composed: dict[tuple[str, int], Applied | None] = {}
 
     @cached_property
     def found(self) -> Found:
@@ -176,7 +177,18 @@ class VerlInUse:
 
         return config_of_call(self.found, overrides, multirun=multirun)
 
-    def defaults(self, overrides: Sequence[Override]) -> Mapping[str, Data]:
+    def composed(self, version: str, overrides: tuple[Override, ...]) -> Applied | None:
+        """The same config with these overrides on a released version; made once for a launch."""
+        key = (version, id(overrides))
+        if key not in self._composed:
+            from verlint.verl.effective import applied
+            from verlint.verl.schema import schema
+
+            base = schema(version, self.found.config)
+            self._composed[key] = None if base is None else applied(base, overrides)
+        return self._composed[key]
+
+    def defaults(self, overrides: tuple[Override, ...]) -> Mapping[str, Data]:
         """What holds for keys that the overrides leave out."""
         from verlint.verl.effective import Defaults
 
