@@ -16,6 +16,7 @@ from verlint.verl.constraints.lora import ROWS as LORA
 from verlint.verl.constraints.micro import ROWS as MICRO
 from verlint.verl.constraints.mini import ROWS as MINI
 from verlint.verl.constraints.pairs import ROWS as PAIRS
+from verlint.verl.constraints.ranks import ROWS as RANKS
 from verlint.verl.constraints.removed import ROWS as REMOVED
 from verlint.verl.constraints.rollout import ROWS as ROLLOUT
 from verlint.verl.constraints.sequence import ROWS as SEQUENCE
@@ -26,7 +27,7 @@ from verlint.verl.schema import versions
 RULES: dict[str, tuple[Row, ...]] = {
     "VL720": BATCH,
     "VL721": MICRO,
-    "VL722": MINI,
+    "VL722": (*MINI, *RANKS),
     "VL723": SEQUENCE,
     "VL724": TOKENS,
     "VL725": ROLLOUT,

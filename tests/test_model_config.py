@@ -10,8 +10,8 @@ import pytest
 
 from constraint_launches import launches_of
 from verlint.cli.main import main
-from verlint.verl.facts import Undecided
 from verlint.verl.model_config import HEADS, KV_HEADS, LONGEST, ModelConfig, ModelConfigError, read_model_config
+from verlint.verl.undecided import Undecided
 
 SMALL = {HEADS: 12, KV_HEADS: 2, LONGEST: 4096, "architectures": ["Small"], "vocab_size": 100}
 PATH = "actor_rollout_ref.model.path"

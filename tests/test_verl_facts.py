@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from constraint_launches import launches_of
-from verlint.verl.facts import Facts, Undecided, certain, outcomes, padded
+from verlint.verl.facts import Facts, padded
+from verlint.verl.undecided import Undecided, certain, outcomes
 
 A, R = "actor_rollout_ref.actor", "actor_rollout_ref.rollout"
 

@@ -22,6 +22,7 @@ from verlint.verl.constraints.lora import ROWS as LORA
 from verlint.verl.constraints.micro import ROWS as MICRO
 from verlint.verl.constraints.mini import ROWS as MINI
 from verlint.verl.constraints.pairs import ROWS as PAIRS
+from verlint.verl.constraints.ranks import ROWS as RANKS
 from verlint.verl.constraints.removed import ROWS as REMOVED
 from verlint.verl.constraints.rollout import ROWS as ROLLOUT
 from verlint.verl.constraints.sequence import ROWS as SEQUENCE
@@ -34,7 +35,7 @@ COUNT = int(os.environ.get("VERLINT_SETS", "100"))
 FEW = max(COUNT // 10, 20)
 """Override sets of the versions with a table of their own below, and of the others. `VERLINT_SETS=1000` takes some
 minutes."""
-ROWS = (*BATCH, *MICRO, *MINI, *SEQUENCE, *TOKENS, *ROLLOUT, *REMOVED, *PAIRS, *LORA)
+ROWS = (*BATCH, *MICRO, *MINI, *RANKS, *SEQUENCE, *TOKENS, *ROLLOUT, *REMOVED, *PAIRS, *LORA)
 WORKERS = frozenset(["W1", "W2", "W5", "W6a", "W6r", "D2", "D4", "D5", "D6"])
 """Checks of workers that the real code below runs as well."""
 

@@ -10,12 +10,13 @@ Sources of the derived facts: `trainer/main_ppo.py`, `trainer/ppo/ray_trainer.py
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from functools import cache, cached_property, partial
 from math import lcm
 
 from verlint.value import Data, show
 from verlint.verl.interpolation import MISSING, Broken, Unknown
+from verlint.verl.undecided import Open, Undecided
 from verlint.verl.versions import version_key
 
 TYPE_CHECKING = False  # as `typing` says it, without its import
@@ -50,25 +51,8 @@ _IMPLEMENTATION = "trainer.use_legacy_worker_impl"
 """The key that chooses the workers, gone with the legacy ones in 0.8.0."""
 _LAST = 999
 _MANY = 12
-_MOST_TRIES = 32
 _NOTHING = object()
 _UNDECIDED = object()
-
-
-class Undecided(Exception):
-    """Something that is asked for is not known before the run; `key` is the config key it hangs on."""
-
-    def __init__(self, key: str) -> None:
-        super().__init__(key)
-        self.key = key
-
-
-class Open(Undecided):
-    """A switch that is not known has one of these values."""
-
-    def __init__(self, key: str, values: Sequence[Data]) -> None:
-        super().__init__(key)
-        self.values = values
 
 
 class Facts:
@@ -428,32 +412,6 @@ def padded(version: str) -> tuple[int, ...]:
     if ".dev" not in version:
         return (major, minor, patch)
     return (major, minor, patch - 1, 1) if patch else (major, minor - 1, _LAST)
-
-
-def outcomes(facts: Facts, ask: Callable[[Facts], bool]) -> Iterator[tuple[bool | None, Facts]]:
-    """The answers to a question for all values that open switches may have, None for an undecided one, each with the
-    facts that gave it."""
-    waiting = [facts]
-    for _ in range(_MOST_TRIES):
-        if not waiting:
-            return
-        tried = waiting.pop()
-        try:
-            yield ask(tried), tried
-        except Open as open_one:
-            waiting += [tried.choosing(open_one.key, value) for value in open_one.values]
-        except Undecided:
-            yield None, tried
-        finally:
-            facts.read.update(tried.read)
-    if waiting:
-        yield None, facts
-
-
-def certain(facts: Facts, ask: Callable[[Facts], bool]) -> bool | None:
-    """The answer to a question when it is the same for all values that open switches may have, else None."""
-    answers = {answer for answer, _ in outcomes(facts, ask)}
-    return answers.pop() if len(answers) == 1 else None
 
 
 def facts_of(

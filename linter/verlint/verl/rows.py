@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from verlint.record import dataclass
 from verlint.value import Data
-from verlint.verl.versions import version_key
+from verlint.verl.versions import padded
 
 
 class _Name:
@@ -74,8 +74,8 @@ def holds(row: Row, version: str, value: Callable[[str], object]) -> bool | None
 
 def in_versions(since: str, until: str, version: str) -> bool:
     """Whether a version lies between two, both included."""
-    mine = _padded(version)
-    return (not since or _padded(since) <= mine) and (not until or mine[:3] <= _padded(until)[:3])
+    mine = padded(version)
+    return (not since or padded(since) <= mine) and (not until or mine[:3] <= padded(until)[:3])
 
 
 def meets(term: Term, found: object) -> bool | None:
@@ -89,7 +89,3 @@ def meets(term: Term, found: object) -> bool | None:
 
 def _equal(left: object, right: Data) -> bool:
     return isinstance(left, bool) == isinstance(right, bool) and left == right
-
-
-def _padded(version: str) -> tuple[int, ...]:
-    return (*(version_key(version) or ()), 0, 0, 0)[:3]

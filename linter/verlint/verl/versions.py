@@ -17,3 +17,8 @@ def version_key(text: str) -> tuple[int, ...] | None:
     """A version as numbers to compare (`0.2.0.post2` is 0.2.0); None for what is no version."""
     match = _VERSION.match(text.strip())
     return tuple(int(each) for each in match.group(1).split(".")) if match else None
+
+
+def padded(text: str) -> tuple[int, ...]:
+    """A version as three numbers to compare, so that 0.4 is 0.4.0."""
+    return (*(version_key(text) or ()), 0, 0, 0)[:3]

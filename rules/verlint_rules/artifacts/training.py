@@ -8,7 +8,8 @@ from verlint.experiment.checkpoints import saved_roles
 from verlint.experiment.launch import Launch
 from verlint.lazy import pattern
 from verlint.value import Value
-from verlint.verl.facts import Facts, certain
+from verlint.verl.facts import Facts
+from verlint.verl.undecided import certain
 
 _TRAINER = pattern(r"(?:.*[./])?main_(?:ppo|dapo|gkd|opo|prime|spin|sppo)(?:\.py)?")
 """Entry points whose trainer is `RayPPOTrainer` or made from it. Source: VeRL 0.2 to 0.9.1, `trainer` and `recipe`."""

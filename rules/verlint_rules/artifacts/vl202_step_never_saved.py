@@ -34,7 +34,7 @@ _NOWHERE = Place(0, 0, 0)
 _MOST_SHOWN = 4
 
 
-@rule("VL202", "step-never-saved", on=Experiment, severity=ERROR, since="0.2")
+@rule("VL202", "step-never-saved", on=Experiment, severity=ERROR, since="0.1")
 def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
     if experiment.spec is not None:
         if experiment.spec.spec is not None:

@@ -38,7 +38,7 @@ _TRACKER = "latest_checkpointed_iteration.txt"
 
 
 @rule(
-    "VL204", "checkpoint-not-staged", on=Experiment, severity=ERROR, since="0.2", words=("global_step_", "stage_into")
+    "VL204", "checkpoint-not-staged", on=Experiment, severity=ERROR, since="0.1", words=("global_step_", "stage_into")
 )
 def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
     if experiment.spec is not None:

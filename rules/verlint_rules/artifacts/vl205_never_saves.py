@@ -32,7 +32,7 @@ _KEPT = ("trainer.max_actor_ckpt_to_keep", "trainer.max_critic_ckpt_to_keep")
     "never-saves",
     on=Launch,
     severity=WARNING,
-    since="0.2",
+    since="0.1",
     words=("default_local_dir", "ckpt_to_keep", "save_contents"),
 )
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:

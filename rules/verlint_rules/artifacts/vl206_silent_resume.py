@@ -36,7 +36,7 @@ _TELLING = (
 )
 
 
-@rule("VL206", "silent-resume", on=Experiment, severity=WARNING, since="0.2", words=("default_local_dir",))
+@rule("VL206", "silent-resume", on=Experiment, severity=WARNING, since="0.1", words=("default_local_dir",))
 def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
     script = experiment.script
     if script is None or script.document or not experiment.root:

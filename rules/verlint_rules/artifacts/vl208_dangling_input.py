@@ -41,7 +41,7 @@ _CUTOFF = 0.8
 _TOOL_FOLDERS = ("tools", "data", "scripts/data", "data_preprocess")
 
 
-@rule("VL208", "dangling-input", on=Experiment, severity=ERROR, since="0.2", words=("_files=",))
+@rule("VL208", "dangling-input", on=Experiment, severity=ERROR, since="0.1", words=("_files=",))
 def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
     script = experiment.script
     if script is None or not experiment.root:

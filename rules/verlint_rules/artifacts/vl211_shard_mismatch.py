@@ -23,7 +23,7 @@ from verlint_rules.artifacts.reuse import Resumption, resumptions
 from verlint_rules.artifacts.world import worlds_differ
 
 
-@rule("VL211", "shard-mismatch", on=Experiment, severity=ERROR, since="0.2", words=("default_local_dir",))
+@rule("VL211", "shard-mismatch", on=Experiment, severity=ERROR, since="0.1", words=("default_local_dir",))
 def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
     script = experiment.script
     if script is None or not experiment.root:

@@ -18,7 +18,8 @@ from collections.abc import Iterator
 from verlint.experiment.launch import Launch
 from verlint.finding import Finding
 from verlint.rule import INFO, Context, rule
-from verlint.verl.facts import Facts, Undecided
+from verlint.verl.facts import Facts
+from verlint.verl.undecided import Undecided
 from verlint_rules.artifacts.training import FREQUENCY, contents, everywhere, is_training, saves
 
 _KEEP = "trainer.max_actor_ckpt_to_keep"
@@ -26,7 +27,7 @@ _STEPS = "trainer.total_training_steps"
 _MANY, _MANY_WITH_OPTIMIZER = 60, 30
 
 
-@rule("VL212", "disk-growth", on=Launch, severity=INFO, since="0.2", words=("save_freq",))
+@rule("VL212", "disk-growth", on=Launch, severity=INFO, since="0.1", words=("save_freq",))
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     frequency, steps = launch[FREQUENCY].number(), launch[_STEPS].number()
     if not is_training(launch) or not launch[FREQUENCY].given or not saves(launch) or not frequency or not steps:

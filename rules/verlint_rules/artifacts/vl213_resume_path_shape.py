@@ -22,14 +22,15 @@ from verlint.finding import Finding
 from verlint.languages.bash.pieces import MARK, flat
 from verlint.rule import ERROR, WARNING, Context, rule
 from verlint.value import Literal, Value
-from verlint.verl.facts import Facts, Undecided
+from verlint.verl.facts import Facts
+from verlint.verl.undecided import Undecided
 from verlint_rules.artifacts.training import FROM, MODE, everywhere, is_training
 from verlint_rules.config.view import in_document, is_cut
 
 _MARKER = "global_step_"
 
 
-@rule("VL213", "resume-path-shape", on=Launch, severity=ERROR, since="0.2", words=("resume_",))
+@rule("VL213", "resume-path-shape", on=Launch, severity=ERROR, since="0.1", words=("resume_",))
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     if not is_training(launch) or any(not facts.at_least("0.3.0") for facts in launch.facts):
         return

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from verlint.experiment.launch import Launch
-from verlint.verl.facts import Facts, Undecided, outcomes
+from verlint.verl.facts import Facts
+from verlint.verl.undecided import Undecided, outcomes
 
 
 def worlds_differ(first: Launch, second: Launch) -> tuple[int, int] | None:

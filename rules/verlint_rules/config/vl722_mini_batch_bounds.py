@@ -32,6 +32,7 @@ from verlint_rules.config.rejections import rejections
     words=("main_ppo", "main_dapo"),
 )
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
-    from verlint.verl.constraints.mini import ROWS
+    from verlint.verl.constraints.mini import ROWS as OF_BATCH
+    from verlint.verl.constraints.ranks import ROWS as OF_RANKS
 
-    yield from rejections(launch, ctx, ROWS)
+    yield from rejections(launch, ctx, (*OF_BATCH, *OF_RANKS))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from verlint.experiment.launch import Launch
-from verlint.verl.versions import version_key
+from verlint.verl.versions import padded, version_key
 
 
 def in_versions(launch: Launch, *, since: str = "", before: str = "") -> bool | None:
@@ -23,8 +23,4 @@ def _possible(launch: Launch) -> tuple[str, ...]:
 
 
 def _lies_in(version: str, since: str, before: str) -> bool:
-    return (not since or _padded(version) >= _padded(since)) and (not before or _padded(version) < _padded(before))
-
-
-def _padded(version: str) -> tuple[int, ...]:
-    return (*(version_key(version) or ()), 0, 0, 0)[:3]
+    return (not since or padded(version) >= padded(since)) and (not before or padded(version) < padded(before))

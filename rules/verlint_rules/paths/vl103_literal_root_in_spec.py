@@ -21,7 +21,7 @@ from verlint.value import Literal, State, Value
 _NAMES = {"data": "DATA_ROOT", "checkpoints": "CKPT_ROOT", "results": "RESULT_ROOT"}
 
 
-@rule("VL103", "literal-root-in-spec", on=SpecFile, severity=ERROR, since="0.2", fixable="unsafe")
+@rule("VL103", "literal-root-in-spec", on=SpecFile, severity=ERROR, since="0.1", fixable="unsafe")
 def check(file: SpecFile, ctx: Context) -> Iterator[Finding]:
     if file.spec is None:
         return

@@ -27,7 +27,7 @@ _LOCAL = pattern(r"(?:/tmp|/var/tmp|/dev/shm)(?=/|$)")
 _NODES = "trainer.nnodes"
 
 
-@rule("VL105", "node-local-root", on=Launch, severity=ERROR, since="0.2", words=("/tmp", "/dev/shm"))
+@rule("VL105", "node-local-root", on=Launch, severity=ERROR, since="0.1", words=("/tmp", "/dev/shm"))
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     nodes = launch[_NODES].number()
     if nodes is None or nodes < 2 or not _writes(launch) or pictures(launch):

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from verlint.experiment.spec import Spec
 
 
-@rule("VL106", "shared-output", on=Experiment, severity=ERROR, since="0.2")
+@rule("VL106", "shared-output", on=Experiment, severity=ERROR, since="0.1")
 def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
     if experiment.spec is not None:
         if experiment.spec.spec is not None:

@@ -32,7 +32,7 @@ _HOME = pattern(r"--?[\w-]+=(\"?)~(?=/|\"?$)")
 _QUOTED_HOME = pattern(r"\"~(?=/)[\w./${}~-]*\"|'~(?=/)[\w./-]*'")
 
 
-@rule("VL107", "unexpanded-path", on=Command, severity=ERROR, since="0.2", fixable="safe", words=("~/", "$"))
+@rule("VL107", "unexpanded-path", on=Command, severity=ERROR, since="0.1", fixable="safe", words=("~/", "$"))
 def check(command: Command, ctx: Context) -> Iterator[Finding]:
     name = command.name
     python = name.startswith("python")

@@ -9,26 +9,26 @@ from enum import Enum
 from verlint.languages.bash import syntax
 from verlint.languages.bash.syntax import ArrayLit, Assign, Lit, Program, Simple, Word
 from verlint.lazy import pattern
-from verlint.record import dataclass, field
+from verlint.record import dataclass
 from verlint.source import Source, Span
+from verlint_rules.shell.written_words import (
+    BLANKS,
+    is_blank_word,
+    is_caller,
+    is_deeper,
+    is_glued,
+    is_launch,
+    is_strong,
+    line_start,
+    program_of,
+    rest_of_line,
+    written,
+)
 
 TYPE_CHECKING = False  # as `typing` says it, without its import
 if TYPE_CHECKING:
     from typing import Any
 
-BLANKS = " \t\u00a0\u2003\u200b\u3000"
-"""Characters that look like nothing at the end of a line; bash takes only the first two for blanks."""
-
-_OVERRIDE = pattern(r"[\"']?[+~]{0,2}[A-Za-z_][\w-]*(?:[./@:][\w@:-]+)+\s*=")
-_FORCED = pattern(r"[\"']?\+{1,2}[A-Za-z_]\w*=")
-_OPTION = pattern(r"--[A-Za-z][\w-]*")
-_PLAIN = pattern(r"[\"']?[+~]{0,2}([A-Za-z_][\w./@:-]*)=")
-_CALLER = pattern(r"[\"']?\$(?:@|\*|\{@(?::\d+)?\}|\{\*\})[\"']?")
-_MODULE = pattern(r"(?:^|\s)-m\s+(?:\\\n\s*)?([\w.]+)")
-_FILE = pattern(r"(?:^|[\s/])([\w-]+\.(?:py|sh|sbatch|bash))(?=$|[\s\"'])")
-_LAUNCH = pattern(
-    r"\bmain_\w+|\b(?:verl|recipe)\.\w|-m\s+[\w.]+|\.py\b|\b(?:torchrun|accelerate|deepspeed)\b|\bray\s+job\s+submit\b"
-)
 _CALLS = pattern(r"(?:^|[\s/])(?:bash|sh|python[\d.]*|torchrun|srun|sbatch)\s|\.sh\b")
 _USES_BLANK = frozenset(
     [
@@ -90,60 +90,6 @@ class Cut:
     def all(self) -> tuple[Cut, ...]:
         """This cut and the later ones of the same command."""
         return (self, *self.later)
-
-
-@dataclass(frozen=True, slots=True)
-class Lost:
-    """What the lost lines hold: names of overrides and options, whether `$@` is among them, and the count of all."""
-
-    names: tuple[str, ...] = ()
-    caller: bool = False
-    options: bool = False
-    other: tuple[str, ...] = field(default=())
-
-
-def written(text: Source, node: syntax.Node) -> str:
-    """The characters of a node."""
-    return text.text[node.start : node.end]
-
-
-def what_is_lost(text: Source, commands: Sequence[Simple]) -> Lost:
-    """The names in the lost lines."""
-    names: list[str] = []
-    other: list[str] = []
-    caller = options = False
-    for command in commands:
-        for node in sorted([*command.assigns, *command.words, *command.redirects], key=lambda each: each.start):
-            raw = written(text, node)
-            found = _PLAIN.match(raw)
-            option = _OPTION.match(raw)
-            if _CALLER.fullmatch(raw):
-                caller = True
-            elif found is not None:
-                names.append(found.group(1))
-            elif option is not None:
-                names.append(option.group())
-                options = True
-            elif raw.strip("\\" + BLANKS) and not options:
-                other.append(raw)
-    return Lost(tuple(names), caller, options, tuple(other))
-
-
-def is_launch(text: Source, command: Simple) -> bool:
-    """Whether a command looks like the start of a Python program, or holds overrides."""
-    raw = written(text, command)
-    return _LAUNCH.search(raw) is not None or sum(is_strong(text, word) for word in command.words) >= 2
-
-
-def program_of(text: Source, command: Simple) -> str:
-    """What a command starts, for messages: `main_ppo`, `train.sh`, `ray`."""
-    raw = written(text, command)
-    if (module := _MODULE.search(raw)) is not None:
-        return module.group(1).rsplit(".", 1)[-1]
-    if (file := _FILE.search(raw)) is not None:
-        return file.group(1)
-    first = written(text, command.words[0]) if command.words else ""
-    return first.rsplit("/", 1)[-1] if re.fullmatch(r"[\w./-]+", first) else "the command"
 
 
 # ---- finding
@@ -302,14 +248,8 @@ def _end(text: Source, command: Simple) -> tuple[Cause, Span] | None:
 
 def _glued_comment(text: Source, command: Simple) -> Word | None:
     """The word ` #` of a line that ends with `\\ # comment`: with one blank only bash takes the comment for words."""
-    start = max(_line_start(text, command.end), command.start)
+    start = max(line_start(text, command.end), command.start)
     return next((w for w in command.words if isinstance(w, Word) and w.start >= start and is_glued(text, w)), None)
-
-
-def is_glued(text: Source, word: Word) -> bool:
-    """Whether a word is `\\ #…`: the beginning of a comment that bash takes for words."""
-    raw = written(text, word)
-    return raw[:1] == "\\" and raw[1:2] in (" ", "\t") and raw[2:3] == "#"
 
 
 def _escaped_end(text: Source, word: Word, rest: str) -> tuple[Cause, Span] | None:
@@ -375,7 +315,7 @@ def _may_lose(text: Source, head: Simple, following: Sequence[Simple | None], ca
         return False
     if cause not in _UNMARKED or _is_lost(text, first, None):
         return True
-    return is_launch(text, head) and _is_caller(text, first) and _deeper(text, first, head)
+    return is_launch(text, head) and is_caller(text, first) and is_deeper(text, first, head)
 
 
 def _is_fault_alone(text: Source, head: Simple, cause: Cause) -> bool:
@@ -413,7 +353,7 @@ def _later(text: Source, lost: Sequence[Simple]) -> tuple[Cut, ...]:
 def _no_head(text: Source, command: Simple, before: syntax.AndOr | None) -> Cut | None:
     """Words of a command whose first line is commented out: the line before is a comment that ends with a backslash."""
     floor = before.end if before is not None else 0
-    lines = text.text[floor : _line_start(text, command.start)].split("\n")
+    lines = text.text[floor : line_start(text, command.start)].split("\n")
     code = [line.strip() for line in lines if line.strip()]
     if not code or not code[-1].startswith("#") or not code[-1].endswith("\\"):
         return None
@@ -434,50 +374,8 @@ def _is_lost(text: Source, command: Simple, head: Simple | None) -> bool:
         return True
     if head is None:
         return False
-    if not _deeper(text, command, head):
+    if not is_deeper(text, command, head):
         return False
     if not command.words:
         return bool(command.assigns or command.redirects)
     return written(text, command.words[0]).lstrip("\"'").startswith("$")
-
-
-def is_override(text: Source, word: syntax.Node) -> bool:
-    """Whether a word can be nothing but an override: `a.b=…`, `+a=…`."""
-    raw = written(text, word)
-    return any(pattern.match(raw) is not None for pattern in (_OVERRIDE, _FORCED))
-
-
-def is_strong(text: Source, word: syntax.Node) -> bool:
-    """Whether a word is no command but an override or an option."""
-    raw = written(text, word)
-    return any(pattern.match(raw) is not None for pattern in (_OVERRIDE, _FORCED, _OPTION))
-
-
-def _is_caller(text: Source, command: Simple) -> bool:
-    return len(command.words) >= 1 and _CALLER.fullmatch(written(text, command.words[0])) is not None
-
-
-def is_blank_word(word: Word) -> bool:
-    """Whether a word is made of a backslash and blanks."""
-    return bool(word.parts) and all(
-        isinstance(part, Lit) and part.quote == "\\" and part.text in BLANKS for part in word.parts
-    )
-
-
-def _deeper(text: Source, command: Simple, head: Simple) -> bool:
-    return _indent(text, command.start) > _indent(text, head.start)
-
-
-def _indent(text: Source, offset: int) -> int:
-    line = text.text[_line_start(text, offset) : offset]
-    return len(line) - len(line.lstrip(" \t"))
-
-
-def _line_start(text: Source, offset: int) -> int:
-    return text.text.rfind("\n", 0, offset) + 1
-
-
-def rest_of_line(text: Source, offset: int) -> str:
-    """The characters from a place to the end of its line."""
-    end = text.text.find("\n", offset)
-    return text.text[offset : len(text.text) if end < 0 else end]

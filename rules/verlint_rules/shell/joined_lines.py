@@ -9,7 +9,7 @@ from verlint.languages.bash.syntax import Program, Simple, Word
 from verlint.languages.bash.walk import walk
 from verlint.record import dataclass
 from verlint.source import Source, Span
-from verlint_rules.shell.continuation import (
+from verlint_rules.shell.written_words import (
     BLANKS,
     is_blank_word,
     is_glued,

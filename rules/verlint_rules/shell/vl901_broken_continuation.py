@@ -33,9 +33,7 @@ from verlint_rules.shell.continuation import (
     Cause,
     Cut,
     find_cuts,
-    program_of,
     stray_elements,
-    what_is_lost,
 )
 from verlint_rules.shell.illustration import is_illustration
 from verlint_rules.shell.joined_lines import (
@@ -47,6 +45,10 @@ from verlint_rules.shell.joined_lines import (
     stranded_overrides,
 )
 from verlint_rules.shell.line_ends import has_windows_lines
+from verlint_rules.shell.written_words import (
+    program_of,
+    what_is_lost,
+)
 
 SHOWN = 3
 

@@ -40,9 +40,11 @@ from verlint.rule import ERROR, WARNING, Context, rule
 from verlint.source import Source
 from verlint.value import Hole, Text
 from verlint_rules.shell.call_words import called_loop, written_words
-from verlint_rules.shell.continuation import is_launch
 from verlint_rules.shell.illustration import is_illustration
 from verlint_rules.shell.unset_names import Unset, Use, from_outside, names_of, unset_names
+from verlint_rules.shell.written_words import (
+    is_launch,
+)
 
 _OVERRIDE = pattern(r"[\"']?[+~]{0,2}[A-Za-z_][\w-]*(?:[./@][\w@-]+)+=")
 _PRINTING = frozenset(["echo", "printf", "log", "info", "warn", "logger", "print", "die", "usage", ":"])

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from verlint.record import dataclass
-from verlint.verl.facts import MAIN, Facts, Undecided, outcomes, padded
+from verlint.verl.facts import MAIN, Facts, padded
+from verlint.verl.undecided import Undecided, outcomes
 
 TYPE_CHECKING = False  # as `typing` says it, without its import
 if TYPE_CHECKING:

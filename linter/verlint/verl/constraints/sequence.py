@@ -8,8 +8,9 @@ Sources: `_validate_config` of `trainer/ppo/ray_trainer.py` (to 0.5.0), `FSDPAct
 from __future__ import annotations
 
 from verlint.verl.constraints import AT_WORKERS, Row
-from verlint.verl.facts import ACTOR, MODEL, MODEL_PATH, REF, SEQUENCE_PARALLEL, Facts, Undecided
+from verlint.verl.facts import ACTOR, MODEL, MODEL_PATH, REF, SEQUENCE_PARALLEL, Facts
 from verlint.verl.model_config import HEADS, KV_HEADS
+from verlint.verl.undecided import Undecided
 
 REMOVE_PADDING = f"{MODEL}.use_remove_padding"
 ENGINE_PARALLEL = f"{ACTOR}.fsdp_config.ulysses_sequence_parallel_size"
