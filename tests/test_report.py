@@ -444,7 +444,7 @@ def test_lines_keep_to_the_width() -> None:
 
 
 def test_an_unknown_format_is_an_error() -> None:
-    with pytest.raises(ValueError, match="unknown output format 'xml'; known are full, concise, json"):
+    with pytest.raises(ValueError, match="unknown output format 'xml'; known are full, concise, json, sarif"):
         render(REPORT, "xml")
 
 

@@ -10,7 +10,18 @@ if TYPE_CHECKING:
 
     from verlint.result import Report
 
-_MODULES: Final = {"full": "full", "concise": "concise", "json": "json_v1"}
+_MODULES: Final = {
+    "full": "full",
+    "concise": "concise",
+    "json": "json_v1",
+    "sarif": "sarif",
+    "github": "github",
+    "gitlab": "gitlab",
+    "junit": "junit",
+    "rdjson": "rdjson",
+    "markdown": "markdown",
+    "html": "html",
+}
 
 FORMATS: Final = tuple(_MODULES)
 """Names of the output formats."""
