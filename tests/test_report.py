@@ -171,7 +171,8 @@ VL601 unsure: cannot tell whether 64 is the rollout batch ${GLOBAL_BSZ}
 
 checked 2 experiments, 11 stages, 14 launchers in 20 files (3 skipped, --show-files says why)
 Found 3 errors, 1 warning, 1 info (1 fixable with --fix, 1 with --unsafe-fixes), 1 to verify. 2 suppressed.
-  verlint rule VL001  why the rule exists, with an example and the way to fix it
+  verlint check --fix  make the safe changes (--diff shows them)
+  verlint rule VL001   why the rule exists, with an example and the way to fix it
 """
 
 CONCISE = """\
@@ -335,6 +336,14 @@ RULE = "  verlint rule {}  why the rule exists, with an example and the way to f
 )
 def test_summary(report: Report, last: str) -> None:
     assert render(report, "full").endswith(last)
+
+
+def test_a_baseline_is_proposed_for_many_findings() -> None:
+    source = Source("a.sh", "".join(f"export P{number}=/mnt/{number}\n" for number in range(21)))
+    many = tuple(finding("VL101", "odd", Severity.WARNING, "m", source.span(n, n + 1)) for n in range(21))
+    line = "  verlint check --write-baseline  take these as known: only new ones are reported then\n"
+    assert render(Report(many), "full").endswith(line)
+    assert line not in render(Report(many[:20]), "full") + render(Report(many, known=1), "full")
 
 
 def test_many_findings_of_a_rule_are_folded() -> None:

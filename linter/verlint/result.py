@@ -23,10 +23,13 @@ class Summary:
 class Report:
     """The outcome of a run. `findings` are sorted and without the suppressed ones, of which `suppressed` is the number.
 
-    `crashed` says that a rule or the engine failed on some input; the rest was still checked.
+    `crashed` says that a rule or the engine failed on some input; the rest was still checked. `known` is the number of
+    findings that the baseline holds, which are left out too, `expired` its entries that nothing matches any more.
     """
 
     findings: tuple[Finding, ...] = ()
     summary: Summary = field(default_factory=Summary)
     crashed: bool = False
     suppressed: int = 0
+    known: int = 0
+    expired: tuple[str, ...] = ()

@@ -73,8 +73,8 @@ class Settings:
     `root` is the folder that `exclude` and `per_path_ignores` are relative to, `path` the settings file if there is
     one. Names of rules (codes, prefixes, slugs) are kept as written. An empty `select` means every rule. `fail_on` is
     the least severity that fails the run, None for never. `verl` is what the settings file says, `verl_of_call` the
-    `--verl` of the call, `model_config` the path of a model's config.json. `launchers` and `rules` are kept
-    raw: the families and the rules know what belongs in them."""
+    `--verl` of the call, `model_config` the path of a model's config.json, `baseline` that of the known findings.
+    `launchers` and `rules` are kept raw: the families and the rules know what belongs in them."""
 
     root: Path
     path: Path | None = None
@@ -89,6 +89,7 @@ class Settings:
     verl: str = ""
     verl_of_call: str = ""
     model_config: str = ""
+    baseline: str = ""
     per_path_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     launchers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     rules: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -248,6 +249,7 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "ready": _flag,
     "verl": _text,
     "model-config": _text,
+    "baseline": _text,
     "per-path-ignores": _table(_texts),
     "launchers": _table(_raw_table),
     "rules": _table(_raw_table),
@@ -276,8 +278,9 @@ def _build(path: Path, data: Any) -> Settings:
         raise SettingsError(str(path), problems, keys)
     if "/" in values.get("verl", ""):  # a checkout: relative to the file that names it
         values["verl"] = str(path.parent / values["verl"])
-    if values.get("model_config"):
-        values["model_config"] = str(path.parent / values["model_config"])
+    for name in ("model_config", "baseline"):
+        if values.get(name):
+            values[name] = str(path.parent / values[name])
     return Settings(root=path.parent, path=path, **values)
 
 

@@ -64,7 +64,8 @@ class Suppression:
         place, scope = span.in_file(), self.scope
         if place.source is not scope.source and place.source.path != scope.source.path:
             return False
-        return self.file_wide or scope.start <= place.start < max(scope.end, scope.start + 1)
+        end = max(scope.end, scope.start + 1) + (place.start == place.end)  # nothing, just behind the last character
+        return self.file_wide or scope.start <= place.start < end
 
 
 class Fault(Enum):

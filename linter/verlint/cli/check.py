@@ -51,6 +51,11 @@ class Arguments:
     fix: bool = False
     unsafe_fixes: bool = False
     diff: bool = False
+    baseline: str | None = None
+    write_baseline: bool = False
+    statistics: bool = False
+    show_settings: bool = False
+    add_ignore: str | None = None
     config: str | None = None
     isolated: bool = False
 
@@ -130,6 +135,9 @@ def add_parser(subparsers: Any) -> None:
         help="colours (NO_COLOR and FORCE_COLOR count too)",
     )
     output.add_argument("--fail-on", choices=FAIL_ON, help="least severity that gives exit code 1 (default: warning)")
+    output.add_argument(
+        "--statistics", action="store_true", help="print how many findings each rule has (text or json)"
+    )
     output.add_argument("--exit-zero", action="store_true", help="exit code 0 even with findings")
 
     fixes = parser.add_argument_group("fixes")
@@ -137,9 +145,19 @@ def add_parser(subparsers: Any) -> None:
     fixes.add_argument("--unsafe-fixes", action="store_true", help="with --fix or --diff: the unsafe fixes as well")
     fixes.add_argument("--diff", action="store_true", help="show what the fixes would change, and change nothing")
 
+    known = parser.add_argument_group("known findings")
+    known.add_argument("--baseline", metavar="FILE", help="report only what this file does not hold")
+    known.add_argument(
+        "--write-baseline", action="store_true", help="write all findings into the baseline (verlint-baseline.json)"
+    )
+    known.add_argument(
+        "--add-ignore", metavar="REASON", help="write a comment with this reason above everything that is found"
+    )
+
     settings = parser.add_argument_group("settings")
     settings.add_argument("--config", metavar="FILE", help="use this settings file")
     settings.add_argument("--isolated", action="store_true", help="use no settings file")
+    settings.add_argument("--show-settings", action="store_true", help="print what holds for these paths, and stop")
 
 
 def run(arguments: Arguments) -> int:
@@ -151,6 +169,11 @@ def run(arguments: Arguments) -> int:
     except (UsageError, SettingsError) as error:
         print(f"verlint: error: {error}", file=sys.stderr)
         return FAILED
+    if arguments.show_settings:
+        from verlint.cli.settings_shown import settings_text
+
+        sys.stdout.write(settings_text(settings, arguments))
+        return OK
     if settings.show_files:
         print(file_list(loading))
         return OK
@@ -158,11 +181,39 @@ def run(arguments: Arguments) -> int:
         print("warning: nothing to check (--show-files says why)", file=sys.stderr)
         if arguments.require_files:
             return FAILED
-    if arguments.diff:
-        return show_diff(arguments, loading, settings)
-    report = report_on(arguments, loading, settings)
-    if not emit(report, targets, color=use_color(arguments.color, sys.stdout)):
+    try:
+        if arguments.diff:
+            return show_diff(arguments, loading, settings)
+        return carry_out(arguments, loading, settings, targets)
+    except UsageError as error:
+        print(f"verlint: error: {error}", file=sys.stderr)
         return FAILED
+
+
+def carry_out(arguments: Arguments, loading: Loading, settings: Settings, targets: Sequence[tuple[str, str]]) -> int:
+    """Check, and do with the findings what the call asks for. Raises UsageError."""
+    if arguments.write_baseline:
+        from verlint.cli.baselining import write_baseline
+
+        report = check(loading, replace(settings, baseline=""), touched=arguments.scope == "touched")
+        return (OK if write_baseline(report, settings) else FAILED) if not report.crashed else FAILED
+    if arguments.add_ignore is not None:
+        from verlint.cli.ignoring import add_ignores
+
+        return add_ignores(
+            arguments.add_ignore, lambda: load_files(arguments, settings), lambda files: check(files, settings)
+        )
+    report = report_on(arguments, loading, settings)
+    if arguments.statistics:
+        from verlint.report.statistics import render
+
+        sys.stdout.write(render(report, as_json=("json", "") in targets))
+    elif not emit(report, targets, color=use_color(arguments.color, sys.stdout)):
+        return FAILED
+    if report.expired:
+        from verlint.cli.baselining import tell_expired
+
+        tell_expired(report)
     return exit_code(report, settings, exit_zero=arguments.exit_zero)
 
 
@@ -203,7 +254,14 @@ def check(loading: Loading, settings: Settings, *, touched: bool = False) -> Rep
         files += load_specs_of([file for file in files if file.named], settings)
     report = check_project(files, settings, Path.cwd(), unreadable=loading.unreadable)
     report = replace(report, summary=replace(report.summary, skipped=loading.skipped))
-    return only_touched(report, files, loading.unreadable) if touched else report
+    if touched:
+        report = only_touched(report, files, loading.unreadable)
+    if settings.baseline:
+        from verlint.cli.baselining import without_known
+
+        checked = [file for file in files if file.named] if touched else files
+        report = without_known(report, settings, checked, loading.unreadable)
+    return report
 
 
 def only_touched(report: Report, files: Sequence[Loaded], unreadable: Sequence[Unreadable]) -> Report:
@@ -248,8 +306,9 @@ def read_call(arguments: Arguments) -> Settings:
             changes[name] = (*before, *(given if name == "exclude" else _names(given)))
     if arguments.verl is not None:
         changes["verl_of_call"] = arguments.verl
-    if arguments.model_config is not None:
-        changes["model_config"] = arguments.model_config
+    for name in ("model_config", "baseline"):
+        if (given := getattr(arguments, name)) is not None:
+            changes[name] = given
     for name in ("strict", "ready", "show_files"):
         if (given := getattr(arguments, name)) is not None:
             changes[name] = given

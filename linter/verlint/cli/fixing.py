@@ -12,7 +12,7 @@ from verlint.files.loading import Loading
 from verlint.files.reader import UTF8_BOM
 from verlint.fix import MAX_ROUNDS, apply_fixes
 from verlint.report.redaction import Redactor
-from verlint.result import Report
+from verlint.result import Loaded, Report
 from verlint.source import Source
 
 
@@ -32,11 +32,16 @@ def fix_files(
         if not texts:
             break
         for file, text in texts:
-            _write(file.path, (UTF8_BOM if file.bom else b"") + text.encode("utf-8"))
+            write_text(file, text)
         applied += sum(finding.file in {file.source.path for file, _ in texts} for finding in fixed.applied)
         loading = reload()
         report = check(loading)
     return report, applied
+
+
+def write_text(file: Loaded, text: str) -> None:
+    """Give a file that was read a new text; its mark of UTF-8 stays."""
+    _write(file.path, (UTF8_BOM if file.bom else b"") + text.encode("utf-8"))
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -171,8 +171,11 @@ class _Page:
         yield self.style.paint("bold", found) if self.report.findings else self.style.paint("good", found)
         if self.report.crashed:
             yield self.style.paint("error", "verlint failed on some of the input, see above; the rest was checked.")
-        for command, purpose in next_lines(self.report):
-            yield f"  {self.style.paint('bold', command)}  {self.style.paint('dim', purpose)}"
+        helpful = next_lines(self.report)
+        room = max((len(command) for command, _ in helpful), default=0)
+        for command, purpose in helpful:
+            gap = " " * (room - len(command) + 2)
+            yield f"  {self.style.paint('bold', command)}{gap}{self.style.paint('dim', purpose)}"
 
 
 def _covers(outer: tuple[str, int, int], inner: tuple[str, int, int]) -> bool:

@@ -7,6 +7,9 @@ from collections import Counter
 from verlint.finding import Safety, Severity, Verdict
 from verlint.result import Report, Summary
 
+MANY = 20
+"""Findings past which a baseline is proposed."""
+
 
 def checked_line(summary: Summary, *, files_left_out: bool = True) -> str:
     """`checked 2 experiments, 11 stages, 14 launchers in 20 files`; things that were not met are left out."""
@@ -36,6 +39,8 @@ def found_line(report: Report) -> str:
         line = f"Found {', '.join(parts)}."
     if report.suppressed:
         line += f" {report.suppressed} suppressed."
+    if report.known:
+        line += f" {report.known} known from the baseline."
     return line
 
 
@@ -46,7 +51,12 @@ def next_lines(report: Report) -> list[tuple[str, str]]:
     codes = Counter(finding.code for finding in report.findings if finding.verdict is Verdict.FAIL)
     codes = codes or Counter(finding.code for finding in report.findings)
     code = min(codes, key=lambda code: (-codes[code], code))
-    return [(f"verlint rule {code}", "why the rule exists, with an example and the way to fix it")]
+    lines = [(f"verlint rule {code}", "why the rule exists, with an example and the way to fix it")]
+    if any(finding.fix is not None and finding.fix.safety is Safety.SAFE for finding in report.findings):
+        lines.insert(0, ("verlint check --fix", "make the safe changes (--diff shows them)"))
+    if len(report.findings) > MANY and not report.known:
+        lines.append(("verlint check --write-baseline", "take these as known: only new ones are reported then"))
+    return lines
 
 
 def counted(number: int, noun: str) -> str:
