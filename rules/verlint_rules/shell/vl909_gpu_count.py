@@ -1,0 +1,132 @@
+"""A run cannot have more GPUs per node than its processes see.
+
+VeRL reserves `trainer.n_gpus_per_node` GPUs on each node. A local Ray offers what `CUDA_VISIBLE_DEVICES` names, or what
+`ray start --num-gpus` says. Is that less, the trainer ends with "Total available GPUs … is less than total desired
+GPUs …", or waits for a placement group for ever. Fewer than are visible is fine: the rest stays idle.
+
+Reported for runs on one node whose Ray starts in the same script. Silent for `ray job submit` and `RAY_ADDRESS`, where
+the devices are those of the cluster, for scripts in which other nodes join, and where the value of a variable is that
+of the environment. Where the key is not given, the default of the VeRL in use counts.
+
+Fix: give `trainer.n_gpus_per_node` the number of visible devices, best from one variable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from verlint.experiment.launch import Launch
+from verlint.experiment.paths import written_at
+from verlint.experiment.script import Script
+from verlint.finding import Finding
+from verlint.languages.bash.command import Command
+from verlint.languages.bash.wrappers import unwrap
+from verlint.lazy import pattern
+from verlint.record import dataclass
+from verlint.rule import ERROR, Context, rule
+from verlint.source import Span
+from verlint.value import Text, Value
+from verlint.verl.facts import GPUS, NODES
+
+_DEVICES = ("CUDA_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
+_LIST = pattern(r"\d+(?:,\d+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class _Offer:
+    """How many GPUs a local Ray has, what says so, and where."""
+
+    number: int
+    said: str
+    span: Span | None
+
+
+@rule(
+    "VL909",
+    "gpu-count",
+    on=Script,
+    severity=ERROR,
+    since="0.1",
+    words=("visible_devices", "--num-gpus"),
+)
+def check(script: Script, ctx: Context) -> Iterator[Finding]:
+    if script.document:
+        return
+    found: dict[tuple[str, int, int], list[Finding]] = {}
+    reached: dict[tuple[str, int, int], int] = {}
+    for path in script.resolution.paths:
+        started: _Offer | None = None
+        remote = False
+        for command in path.commands:
+            words = unwrap(command.argv).argv
+            if _is_ray(words, "start"):
+                offer = _of_ray(words)
+                remote |= "--address" in " ".join(word.shown for word in words)
+                started = offer or started
+                continue
+            launch = ctx.project.launch(command)
+            if launch is None or command.span.in_file().source is not script.source:
+                continue
+            place = command.span.order()
+            reached[place] = reached.get(place, 0) + 1
+            if not (remote or _on_a_cluster(command)):
+                offer = _of_devices(command) if started is None else started
+                if offer is not None and (finding := _judged(launch, offer, ctx)) is not None:
+                    found.setdefault(place, []).append(finding)
+    yield from (findings[0] for place, findings in found.items() if len(findings) == reached[place])
+
+
+def _is_ray(words: tuple[Text, ...], verb: str) -> bool:
+    return len(words) > 1 and (words[0].known or "").rsplit("/", 1)[-1] == "ray" and words[1].known == verb
+
+
+def _on_a_cluster(command: Command) -> bool:
+    """Whether the GPUs are those of another machine."""
+    words = [word.known for word in command.argv]
+    return "RAY_ADDRESS" in {*command.around.environment, *command.prefix} or ("job" in words and "submit" in words)
+
+
+def _of_ray(words: tuple[Text, ...]) -> _Offer | None:
+    """What `ray start` says it has."""
+    for at, word in enumerate(words):
+        name, equals, value = (word.known or "").partition("=")
+        if name != "--num-gpus":
+            continue
+        number = value if equals else words[at + 1].known if at + 1 < len(words) else None
+        if number is not None and number.isdigit():
+            return _Offer(int(number), f"ray start --num-gpus {number}", word.span)
+    return None
+
+
+def _of_devices(command: Command) -> _Offer | None:
+    """The devices that the command sees, when they are listed."""
+    merged: Mapping[str, Text] = {**command.around.environment, **command.prefix}
+    for name in _DEVICES:
+        devices = merged.get(name)
+        text = None if devices is None else devices.known
+        if devices is not None and text is not None and _LIST.fullmatch(text) and not _may_differ(devices):
+            return _Offer(len(set(text.split(","))), f"{name}={text}", written_at(devices) or devices.span)
+    return None
+
+
+def _may_differ(devices: Text) -> bool:
+    """Whether the caller may have another list: `${CUDA_VISIBLE_DEVICES:-0,1}`."""
+    return any(getattr(part, "overridable", "") for part in devices.parts)
+
+
+def _judged(launch: Launch, offer: _Offer, ctx: Context) -> Finding | None:
+    nodes, wanted = launch[NODES], launch[GPUS]
+    number = wanted.number()
+    if number is None or nodes.number() != 1 or number <= offer.number:
+        return None
+    found = ctx.fail(
+        wanted if wanted.given else launch.head,
+        f"the run wants {number:g} GPUs on its node and Ray has {offer.number}: VeRL stops when it reserves them",
+        value=_shown(wanted),
+        help=f"{GPUS}={offer.number}, or offer more",
+    )
+    return found.with_related(offer.span, offer.said)
+
+
+def _shown(wanted: Value) -> str:
+    return f"{GPUS} = {wanted}" + ("" if wanted.given else " (the default)")

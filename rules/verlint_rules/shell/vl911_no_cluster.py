@@ -1,0 +1,59 @@
+"""A batch job on several nodes must start a Ray cluster.
+
+`trainer.nnodes=4` does not start anything on other nodes: VeRL asks the Ray that is there for four nodes. In a Slurm
+job nobody else has started one. Without `ray start` on the nodes the driver makes a Ray of its own on the first node
+and waits there for GPUs of three more, until the time of the job is over.
+
+Reported for scripts with an `#SBATCH` header for more than one node that neither start nor join nor name a cluster.
+Other launchers with `nnodes` above 1 are left alone: their Ray may well be running already.
+
+Fix: `ray start --head` on the first node and `srun … ray start --address` on the others, before the launch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from verlint.experiment.places import variants_in
+from verlint.experiment.script import Script
+from verlint.finding import Finding
+from verlint.lazy import pattern
+from verlint.rule import WARNING, Context, rule
+from verlint.verl.facts import NODES
+from verlint_rules.shell.batch_header import batch_header, is_batch_script
+
+_CLUSTER = pattern(
+    r"\bray[\"']?\s+(?:start|symmetric-run|job|up|attach|exec)\b|RAY_ADDRESS|\bsymmetric_run\b|ray_init\.address|\bsource\b|^\s*\.\s",
+    8,
+)
+"""What starts, joins or names a cluster, or may do so out of sight."""
+
+
+@rule("VL911", "no-cluster", on=Script, severity=WARNING, since="0.1", words=("#sbatch",))
+def check(script: Script, ctx: Context) -> Iterator[Finding]:
+    if script.document or not is_batch_script(script.source) or _CLUSTER.search(script.source.text):
+        return
+    asked = batch_header(script.source).get("nodes")
+    if asked is None or not asked.value.isdigit() or int(asked.value) < 2:
+        return
+    variants = variants_in(ctx.project, script.source)
+    if any(variant.command.name in ("bash", "sh") for variant in variants):
+        return  # the cluster may be the work of another script
+    for variant in variants:
+        launch = ctx.project.launch(variant.command)
+        if (
+            launch is None
+            or not launch.program.entry.startswith("verl.trainer.main_")
+            or _is_alone(launch[NODES].number())
+        ):
+            continue
+        yield ctx.fail(
+            launch[NODES] if launch[NODES].given else launch.head,
+            "nothing here starts Ray on the other nodes: the trainer waits for their GPUs until the job ends",
+            help="ray start --head on the first node, srun … ray start --address on the others",
+        ).with_related(asked.span, f"{asked.value} nodes")
+        return
+
+
+def _is_alone(nodes: float | None) -> bool:
+    return nodes is not None and nodes < 2

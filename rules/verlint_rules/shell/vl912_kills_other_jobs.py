@@ -1,0 +1,91 @@
+"""A launcher must end its own processes only.
+
+`pkill -f python`, `killall python3` or `kill $(nvidia-smi …)` end every process of that user on the host with such a
+name: the run on the other GPUs, the notebook, the server of a colleague who shares the account. `ray stop --force` ends
+every Ray of the user, also the head of the cluster that the job has just joined.
+
+Broad kills are a warning. `ray stop --force` is an information: in a container of its own, or on a node that a
+scheduler gave to this job alone, it hits nobody else. Silent for `kill` of a known process (`$!`, a pid file), for
+`pkill` with a pattern of this project (a path, a script, a port), and for a plain `ray stop`.
+
+Fix: remember the pid, `python3 server.py & SERVER=$!`, and end it with `kill "${SERVER}"`; use `ray stop` without
+`--force`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from verlint.finding import Finding, Severity
+from verlint.languages.bash.command import Command
+from verlint.languages.bash.wrappers import unwrap
+from verlint.lazy import pattern
+from verlint.rule import WARNING, Context, rule
+from verlint.value import Text
+
+_BROAD = pattern(r"(?:python[\d.]*|ray|raylet|gcs_server|vllm|sglang|torchrun|nvidia|cuda|VLLM|EngineCore)(?:\W.*)?", 2)
+_PKILL_WITH_VALUE = frozenset(
+    ["-g", "-G", "-P", "-s", "-t", "-u", "-U", "--signal", "--parent", "--session", "--terminal"]
+)
+_NARROW = frozenset(["-P", "--parent", "-g", "--pgroup", "-s", "--session"])
+"""Options of pkill that limit it to children or sessions of the caller."""
+_FROM_ALL = pattern(r"\b(?:nvidia-smi|ps\s+(?:aux|-ef|-e)|pgrep|lsof|fuser)\b")
+
+
+@rule("VL912", "kills-other-jobs", on=Command, severity=WARNING, since="0.1", words=("kill", "ray stop", "fuser"))
+def check(command: Command, ctx: Context) -> Iterator[Finding]:
+    words = unwrap(command.argv).argv
+    name = (words[0].known or "").rsplit("/", 1)[-1] if words else ""
+    if name in ("pkill", "killall"):
+        yield from _by_name(name, words, command, ctx)
+    elif name == "fuser" and any((word.known or "").startswith(("/dev/nvidia", "/dev/dri")) for word in words):
+        yield _broad(command, "every process that uses a GPU of this host", ctx)
+    elif name in ("kill", "xargs") and _takes_all(words, command):
+        yield _broad(command, "every process of that kind on this host", ctx)
+    elif name == "ray" and _forced_stop(words):
+        yield ctx.fail(
+            command.span,
+            "this ends every Ray of the user on the host, also that of other jobs",
+            help="use `ray stop`, or keep it for nodes that belong to this job alone",
+            severity=Severity.INFO,
+        )
+
+
+def _forced_stop(words: tuple[Text, ...]) -> bool:
+    given = [word.known for word in words[1:]]
+    return given[:1] == ["stop"] and ("--force" in given or "-f" in given)
+
+
+def _by_name(name: str, words: tuple[Text, ...], command: Command, ctx: Context) -> Iterator[Finding]:
+    rest = list(words[1:])
+    target: Text | None = None
+    while rest:
+        word = rest.pop(0)
+        text = word.known
+        if text is not None and text.startswith("-"):
+            if text in _NARROW:
+                return
+            if text in _PKILL_WITH_VALUE and rest:
+                rest.pop(0)
+        else:
+            target = word
+    pattern_ = None if target is None else target.known
+    if pattern_ is not None and _BROAD.fullmatch(pattern_):
+        yield _broad(command, f"every `{pattern_}` of the user on this host", ctx)
+
+
+def _takes_all(words: tuple[Text, ...], command: Command) -> bool:
+    """Whether `kill` gets its processes from a list of all of them."""
+    if any(word.known == "kill" for word in words[1:]) and words[0].known == "xargs":
+        text = command.span.source.text
+        start = text.rfind("\n", 0, command.span.start) + 1
+        return _FROM_ALL.search(text[start : command.span.start]) is not None
+    return words[0].known == "kill" and any(_FROM_ALL.search(hole.name) for word in words[1:] for hole in word.holes)
+
+
+def _broad(command: Command, what: str, ctx: Context) -> Finding:
+    return ctx.fail(
+        command.span,
+        f"this ends {what}, also those of other jobs",
+        help='end only what this script has started: command & PID=$!, then kill "${PID}"',
+    )

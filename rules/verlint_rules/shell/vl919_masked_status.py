@@ -1,0 +1,103 @@
+"""The exit status of a script should be that of its training.
+
+The last command decides. After `python3 -m … | tee train.log` that is `tee`, after a final `ray stop` or `echo done` it
+is theirs: the script ends with 0 although the training failed. The scheduler calls the job COMPLETED, `--dependency
+afterok` starts the next one, `set -e` in a driver sees nothing.
+
+Reported where somebody evidently counts on the status: the script uses `set -e` and pipes the launch without
+`pipefail`, or it is a batch script (`#SBATCH`) whose launch is piped or followed by clean-up. Silent where the status
+is kept (`PIPESTATUS`, `$?`, `exit`), and where a later launch has a status of its own.
+
+Fix: `set -o pipefail`; for clean-up `trap 'ray stop' EXIT`, or `STATUS=$?` behind the launch and `exit "${STATUS}"` at
+the end. The unsafe fix adds `set -o pipefail`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from verlint.experiment.script import Script
+from verlint.finding import Edit, Finding, Safety
+from verlint.languages.bash.command import Command
+from verlint.languages.bash.replay import Path
+from verlint.lazy import pattern
+from verlint.record import dataclass
+from verlint.rule import WARNING, Context, rule
+from verlint_rules.shell.batch_header import is_batch_script
+
+_CLEAN_UP = frozenset(
+    [
+        "ray",
+        "echo",
+        "printf",
+        "rm",
+        "date",
+        "sleep",
+        "wait",
+        "kill",
+        "pkill",
+        "cp",
+        "mv",
+        "touch",
+        "conda",
+        "deactivate",
+    ]
+)
+_KEPT = pattern(r"\$\?|\$\{\?\}|PIPESTATUS|\bexit\b|\btrap\b[^\n]*\b(?:EXIT|ERR)\b")
+_HEAD = pattern(r"(?:#[^\n]*\n|[ \t\r]*\n)*")
+
+
+@dataclass(frozen=True, slots=True)
+class _Masked:
+    """A launch whose status is lost, and the command whose status counts instead."""
+
+    launch: Command
+    last: Command
+    piped: bool
+
+
+@rule("VL919", "masked-status", on=Script, severity=WARNING, since="0.1", fixable="unsafe")
+def check(script: Script, ctx: Context) -> Iterator[Finding]:
+    if script.document:
+        return
+    found = [masked for path in script.resolution.paths if (masked := _masked(path, script, ctx)) is not None]
+    if len(found) == len(script.resolution.paths) and found:
+        yield _finding(found[0], script, ctx)
+
+
+def _masked(path: Path, script: Script, ctx: Context) -> _Masked | None:
+    """The last launch of a path, when the status of the path is that of another command."""
+    own = [command for command in path.commands if not command.around.stack and command.span.source is script.source]
+    at = next((at for at in range(len(own) - 1, -1, -1) if ctx.project.launch(own[at]) is not None), None)
+    if at is None or _KEPT.search(script.source.text, own[at].span.end):
+        return None
+    launch, behind = own[at], own[at + 1 :]
+    around = launch.around
+    if around.background or around.substitution:
+        return None
+    batch = is_batch_script(script.source)
+    if launch.pipe[0] + 1 < launch.pipe[1] and not around.pipefail:
+        last = (
+            behind[launch.pipe[1] - launch.pipe[0] - 2] if len(behind) >= launch.pipe[1] - launch.pipe[0] - 1 else None
+        )
+        if last is not None and last.name == "tee" and (around.errexit or batch):
+            return _Masked(launch, last, True)
+    if batch and not around.errexit and behind and all(command.name in _CLEAN_UP for command in behind):
+        return _Masked(launch, behind[-1], False)
+    return None
+
+
+def _finding(masked: _Masked, script: Script, ctx: Context) -> Finding:
+    last = masked.last
+    reader = "Slurm sees" if is_batch_script(script.source) else "`set -e` sees"
+    found = ctx.fail(
+        last.argv[0].span or last.span,
+        f"{reader} the status of `{last.name}`, not that of the training: a failed run counts as done",
+        help="set -o pipefail" if masked.piped else 'STATUS=$? behind the launch, exit "${STATUS}" at the end',
+    ).with_related(masked.launch.argv[0].span, "the launch whose status is lost")
+    if not masked.piped:
+        return found
+    match = _HEAD.match(script.source.text)
+    at = match.end() if match is not None else 0
+    edit = Edit(script.source.span(at, at), "set -o pipefail\n")
+    return found.with_fix("take the status of the launch", edit, safety=Safety.UNSAFE)

@@ -1,0 +1,96 @@
+"""The variables of a Ray runtime environment must be texts.
+
+Ray checks `env_vars` when it starts: a value that is no text ends the run with TypeError, "runtime_env['env_vars'] must
+be of type Dict[str, str]". Hydra reads `…runtime_env.env_vars.NCCL_DEBUG_LEVEL=1` as a number and `=true` as a boolean,
+and JSON does the same with what has no quotes. In bash the quotes of `="1"` are gone before Hydra sees them.
+
+Looked at are overrides of VeRL's `ray_kwargs.ray_init.runtime_env` and `--runtime-env-json`. Silent for
+`TRANSFER_QUEUE_ENABLE` where `transfer_queue.enable` is true: VeRL then writes the text itself.
+
+Fix: give Hydra the quotes, `…env_vars.X="'1'"`, and JSON its own, `{"env_vars": {"X": "1"}}`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from verlint.experiment.launch import Launch
+from verlint.finding import Edit, Finding, Safety
+from verlint.languages.bash.command import Command
+from verlint.languages.hydra.override import Override
+from verlint.rule import ERROR, Context, rule
+from verlint.value import Data, State, Text, show
+
+_KEYS = ("ray_kwargs.ray_init.runtime_env.env_vars.", "ray_init.runtime_env.env_vars.")
+_WRITTEN_BY_VERL = {"TRANSFER_QUEUE_ENABLE": "transfer_queue.enable"}
+"""Variables that VeRL sets itself, as texts, when a key is true; main_ppo.py."""
+_TYPES = {bool: "a boolean", int: "a number", float: "a number", type(None): "null", list: "a list", dict: "a table"}
+
+
+@rule("VL921", "runtime-env-type", on=Launch, severity=ERROR, since="0.1", fixable="safe", words=("env_vars",))
+def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
+    for override in launch.overrides:
+        name = next((override.key.removeprefix(key) for key in _KEYS if override.key.startswith(key)), "")
+        if not name or override.value.state is not State.KNOWN or isinstance(override.value.data, str):
+            continue
+        switch = _WRITTEN_BY_VERL.get(name)
+        if switch is not None and launch[switch].truthy() is not False:
+            continue
+        yield _of_override(name, override, ctx)
+    yield from _of_json(launch.command, ctx)
+
+
+def _of_override(name: str, override: Override, ctx: Context) -> Finding:
+    data = override.value.data
+    written = override.value.span
+    right = f"{override.key}=\"'{show(data)}'\""
+    found = ctx.fail(
+        override.value,
+        _message(name, data),
+        help=f"write {right}",
+    )
+    if written is None or written.text != show(data) or _is_quoted(override.word):
+        return found
+    return found.with_fix(
+        "quote the value for Hydra", Edit(written.in_file(), f"\"'{written.text}'\""), safety=Safety.SAFE
+    )
+
+
+def _message(name: str, data: Data) -> str:
+    kind = _TYPES[type(data)]
+    return f"Ray refuses to start: {name} is {kind}, and the variables of a runtime environment must be texts"
+
+
+def _is_quoted(word: Text) -> bool:
+    """Whether the word is written in quotes, so that quotes within it would mean something else."""
+    span = word.span
+    return span is None or '"' in span.text or "'" in span.text
+
+
+def _of_json(command: Command, ctx: Context) -> Iterator[Finding]:
+    words = command.argv
+    for at, word in enumerate(words):
+        name, equals, value = (word.known or "").partition("=")
+        if name != "--runtime-env-json":
+            continue
+        holder = word if equals else words[at + 1] if at + 1 < len(words) else word
+        text = value if equals else holder.known
+        for variable, data in _odd_variables(text or ""):
+            yield ctx.fail(
+                holder.span or command.span,
+                _message(variable, data),
+                value=f"env_vars.{variable} = {show(data)}",
+                help=f'write "{variable}": "{show(data)}"',
+            )
+
+
+def _odd_variables(text: str) -> Iterator[tuple[str, Data]]:
+    import json
+
+    try:
+        environment = json.loads(text)
+    except ValueError:
+        return
+    variables = environment.get("env_vars") if isinstance(environment, dict) else None
+    if isinstance(variables, dict):
+        yield from ((name, data) for name, data in variables.items() if not isinstance(data, str))
