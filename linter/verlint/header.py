@@ -103,8 +103,15 @@ def find_header(name: str) -> Header:
     raise UnknownRule(name, _near(wanted, names))
 
 
+_ALIKE = str.maketrans("olizsb", "011258")
+
+
 def _near(wanted: str, names: Mapping[str, Header]) -> list[str]:
-    """Names like a wrong one. Codes look all alike: for one only those with its digits in another order."""
+    """Names like a wrong one. Codes look all alike: for one only that with digits for the letters that look like them,
+    or those with its digits in another order."""
+    alike = wanted[:2] + wanted[2:].translate(_ALIKE)
+    if alike != wanted and alike in names:
+        return [alike.upper()]
     if wanted.startswith("vl") and wanted[2:].isdigit():
         return [each.upper() for each in names if each.startswith("vl") and sorted(each) == sorted(wanted)]
     from difflib import get_close_matches
