@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from bash_oracle import Ran, Snippet, required_bash, run_in_bash
 
+from bash_oracle import Ran, Snippet, required_bash, run_in_bash
 from verlint.engine import check_project
 from verlint.files.kinds import Kind
 from verlint.files.loading import Loaded
