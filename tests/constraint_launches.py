@@ -42,3 +42,12 @@ def findings_of(
     (folder / "run.sh").write_text(" ".join(["python3 -m", entry, *(f"'{word}'" for word in words)]) + "\n")
     settings = Settings(root=folder, verl_of_call=version, select=(code,))
     return list(check_project(load(["run.sh"], settings).files, settings, folder).findings)
+
+
+def parquet_end(rows: int) -> bytes:
+    """A parquet file of no columns with a number of rows below 8192: its two marks and the metadata between them."""
+    number = rows * 2  # zigzag
+    coded = bytes([number]) if number < 128 else bytes([number & 127 | 128, number >> 7])
+    root = b"\x48\x04root\x15\x00\x00"
+    metadata = b"\x15\x02\x19\x1c" + root + b"\x16" + coded + b"\x19\x0c\x00"
+    return b"PAR1" + metadata + len(metadata).to_bytes(4, "little") + b"PAR1"

@@ -27,7 +27,15 @@ def put(path: Path, data: object) -> Path:
 @pytest.mark.parametrize(
     ("data", "expected"),
     [
-        (SMALL, ModelConfig("m/config.json", {HEADS: 12, KV_HEADS: 2, LONGEST: 4096}, architectures=("Small",))),
+        (
+            SMALL,
+            ModelConfig(
+                "m/config.json",
+                {HEADS: 12, KV_HEADS: 2, LONGEST: 4096},
+                architectures=("Small",),
+                lists_architectures=True,
+            ),
+        ),
         ({"text_config": SMALL}, ModelConfig("m/config.json", {HEADS: 12, KV_HEADS: 2, LONGEST: 4096})),
         ({HEADS: 16, "text_config": SMALL}, ModelConfig("m/config.json", {KV_HEADS: 2, LONGEST: 4096})),
         ({HEADS: 12, KV_HEADS: "2", LONGEST: True}, ModelConfig("m/config.json", {HEADS: 12})),

@@ -8,7 +8,8 @@ padding is removed. It stops at start-up unless `actor_rollout_ref.model.use_rem
 The GPUs of a sequence also share its attention heads. Since 0.3 VeRL stops when its workers start unless
 `num_attention_heads` is a multiple of the size, and one of the size and `num_key_value_heads` a multiple of the other.
 The numbers are read from the model's `config.json`: that of `--model-config`, else that in the folder which
-`actor_rollout_ref.model.path` names, when it is there. Without one nothing is said of heads.
+`actor_rollout_ref.model.path` names, when it is there. Without one nothing is said of heads. The same holds for the
+critic, its size and the model of `critic.model.path`.
 
 Fix: set `use_remove_padding=True` for the model, or the size that the message names.
 """

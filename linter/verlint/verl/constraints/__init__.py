@@ -39,7 +39,8 @@ class Row:
     for. `silent` rows change the result without a word. `unless` names rows whose finding explains this one too.
     `validated`: it is one of the checks of `validate_config` and of the data classes, before any worker starts.
     `fix` gives a key and the text that mends the launch where the launch gives the key, "" to take it out; `safe` says
-    that this is what the author meant. `same` is the id of the row that rejects the same in other versions."""
+    that this is what the author meant. `same` is the id of the row that rejects the same in other versions. `verify` is
+    the command that settles whether what VeRL runs on rejects it; without it the rejection is certain."""
 
     id: str
     since: str
@@ -57,6 +58,7 @@ class Row:
     fix: Change | None = None
     safe: bool = False
     same: str = ""
+    verify: str = ""
 
     def holds_in(self, facts: Facts) -> bool:
         """Whether the row is asked on the version and for the entry point."""

@@ -300,6 +300,7 @@ ROWS: tuple[Row, ...] = (
         AT_STEP,
         unless=("V1", "V2"),
         fix=_more_of_update,
+        same="W1",
     ),
     Row(
         "W18",
@@ -325,6 +326,7 @@ ROWS: tuple[Row, ...] = (
         AT_STEP,
         entries=STOCK,
         fix=_more_prompts(lambda facts: facts.dp),
+        same="V1",
     ),
     Row(
         "W19",
