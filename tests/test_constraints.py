@@ -24,16 +24,17 @@ from verlint.verl.constraints.removed import ROWS as REMOVED
 from verlint.verl.constraints.rollout import ROWS as ROLLOUT
 from verlint.verl.constraints.sequence import ROWS as SEQUENCE
 from verlint.verl.constraints.steps import ROWS as STEPS
+from verlint.verl.constraints.supervised import BATCHES, PARTS, SEQUENCES
 from verlint.verl.constraints.tokens import ROWS as TOKENS
 from verlint.verl.constraints.values import ROWS as VALUES
 from verlint.verl.schema import versions
 
 RULES: dict[str, tuple[Row, ...]] = {
     "VL713": VALUES,
-    "VL720": BATCH,
+    "VL720": (*BATCH, *BATCHES),
     "VL721": MICRO,
-    "VL722": (*MINI, *RANKS),
-    "VL723": SEQUENCE,
+    "VL722": (*MINI, *RANKS, *PARTS),
+    "VL723": (*SEQUENCE, *SEQUENCES),
     "VL724": (*TOKENS, *TEACHER_TOKENS),
     "VL725": (*ROLLOUT, *TEACHER_POOLS),
     "VL726": REMOVED,
@@ -43,6 +44,7 @@ RULES: dict[str, tuple[Row, ...]] = {
     "VL730": LORA,
     "VL731": STEPS,
 }
+SUPERVISED = "verl.trainer.fsdp_sft_trainer"
 FULLY = "verl.experimental.fully_async_policy.fully_async_main"
 
 SHORT = {
@@ -241,6 +243,10 @@ T19l  | 0.7.1  |        | CORRECTED algorithm.rollout_correction.rollout_rs=seq_
 T19i  | 0.6.1  |        | CORRECTED algorithm.rollout_correction.rollout_is=token algorithm.rollout_correction.rollout_is_threshold=0 | CORRECTED algorithm.rollout_correction.rollout_is=token
 D19   | 0.6.0  |        | model.path=models/double                      | model.path=models/single
 D19t  | 0.7.1  |        | model.target_modules=[q_proj,1]               | model.target_modules=[q_proj,v_proj]
+T24   | 0.2    | 0.7.0  | SFT tbs=60                                    | SFT tbs=64
+T24   | 0.2    | 0.7.0  | SFT tbs=30 ulysses_sequence_parallel_size=2   | SFT tbs=28 ulysses_sequence_parallel_size=2
+T24m  | 0.2    | 0.7.0  | SFT tbs=64 data.micro_batch_size_per_gpu=3    | SFT tbs=64 data.micro_batch_size_per_gpu=4
+T24p  | 0.2    | 0.7.0  | SFT ulysses_sequence_parallel_size=2          | SFT ulysses_sequence_parallel_size=2 use_remove_padding=True
 """
 MODELS = {
     "single": '{"num_attention_heads": 12, "architectures": ["Small"]}',
@@ -267,12 +273,17 @@ def words_of(text: str) -> list[str]:
             out.insert(0, "--config-name=ppo_megatron_trainer")
         elif word.startswith("RAW:"):
             out.append(word.removeprefix("RAW:"))
-        elif word != "FULLY":
+        elif word not in ("FULLY", "SFT"):
             sign = word[: len(word) - len(word.lstrip("+"))]
             key, _, value = word.lstrip("+").partition("=")
             head, dot, rest = key.partition(".")
             out.append(f"{sign}{SHORT.get(head, head)}{dot}{rest}={value}")
     return out
+
+
+def entry_of(text: str) -> str:
+    """The entry point that a cell of the table is about."""
+    return FULLY if "FULLY" in text else SUPERVISED if "SFT" in text else MAIN
 
 
 def rows_of(text: str) -> list[tuple[str, str, str, str, str]]:
@@ -301,8 +312,7 @@ def near(first: str, last: str) -> tuple[list[str], list[str]]:
 
 def ids_in(folder: Path, monkeypatch: pytest.MonkeyPatch, text: str, version: str, rows: Sequence[Row]) -> set[str]:
     """The rows that a launch violates on a version."""
-    entry = FULLY if "FULLY" in text else MAIN
-    (launch,) = launches_of(folder, monkeypatch, [words_of(text)], version, entry)
+    (launch,) = launches_of(folder, monkeypatch, [words_of(text)], version, entry_of(text))
     return {each.row.id for each in violations(launch.facts, rows)}
 
 
@@ -323,9 +333,35 @@ def test_a_row_holds_in_its_versions(
     for version in inside:
         assert id in ids_in(tmp_path, monkeypatch, bad, version, RULES[code]), f"{version}: {bad}"
         assert id not in ids_in(tmp_path, monkeypatch, good, version, RULES[code]), f"{version}: {good}"
-        found = findings_of(tmp_path, monkeypatch, words_of(bad), version, code, FULLY if "FULLY" in bad else MAIN)
+        found = findings_of(tmp_path, monkeypatch, words_of(bad), version, code, entry_of(bad))
         verdicts = {each.verdict.value for each in found if each.help}
         assert verdicts == ({"unsure"} if any(row.verify for row in RULES[code] if row.id == id) else {"fail"})
     for version in outside:
         if version != "0.1":
             assert id not in ids_in(tmp_path, monkeypatch, bad, version, RULES[code]), f"{version}: {bad}"
+
+
+@pytest.mark.parametrize(
+    ("text", "fitting", "code", "shown"),
+    [
+        ("mini=16 micro=4", ("0.8.0", "0.7.1"), "VL722", "W4"),
+        ("mini=4 micro=1", ("0.8.0", "0.7.1"), "VL720", ""),
+        ("mini=12 micro=1 tbs=24", ("0.8.0", "0.7.1"), "VL720", ""),
+        ("dyn=True tbs=12 mini=4", ("0.8.0", "0.5.0"), "VL720", "W18d"),
+        ("dyn=True tbs=12 mini=4", ("0.9.1", "0.5.0"), "VL720", ""),
+        ("rollout.mode=sync", ("0.7.0", "0.6.1"), "VL726", ""),
+        ("SMALL rollout.max_model_len=4097", ("0.7.1", "0.6.1"), "VL724", ""),
+        ("VALUE critic.ulysses_sequence_parallel_size=8", ("0.8.0", "0.7.1"), "VL723", ""),
+    ],
+)
+def test_of_versions_that_may_be_in_use_all_must_reject(
+    text: str, fitting: Sequence[str], code: str, shown: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "models/small").mkdir(parents=True)
+    (tmp_path / "models/small/config.json").write_text(MODELS["small"])
+    facts = [
+        launch.facts[0]
+        for version in fitting
+        for launch in launches_of(tmp_path, monkeypatch, [words_of(text)], version, entry_of(text))
+    ]
+    assert {each.row.id for each in violations(facts, RULES[code])} == ({shown} if shown else set())

@@ -99,6 +99,7 @@ class Launches:
             lambda: self._on_disk.config_of(launch),
             lambda: self._on_disk.critic_of(launch),
             lambda paths: self._on_disk.rows_of(launch, paths),
+            lambda: _processes_of(launch),
         )
 
     @cached_property
@@ -126,3 +127,9 @@ def _base_version(family: str, estimator: Value | None) -> str:
     if family not in FAMILIES or (estimator is not None and estimator.equals("opo")):
         return ""
     return FAMILIES[family].verl
+
+
+def _processes_of(launch: Launch) -> int | None:
+    from verlint.experiment.processes import processes_of
+
+    return processes_of(launch)

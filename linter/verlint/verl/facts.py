@@ -63,12 +63,13 @@ def _none(*_: object) -> None:
 
 @dataclass(frozen=True, slots=True)
 class AtHand:
-    """What is on disk of a launch, looked for when it is asked: the configs of the policy and of the critic, and the
-    rows in data files. None when it is not at hand."""
+    """What is known of a launch beside its config, looked for when it is asked: the configs of the policy and of the
+    critic, the rows in data files, and the processes that are started. None when it is not at hand."""
 
     model: Callable[[], ModelConfig | None] = _none
     critic: Callable[[], ModelConfig | None] = _none
     rows: Callable[[Sequence[str]], int | None] = _none
+    processes: Callable[[], int | None] = _none
 
 
 class Facts:
@@ -231,6 +232,14 @@ class Facts:
     def n_gpus(self) -> int:
         """GPUs of the trainer: `trainer.nnodes` times `trainer.n_gpus_per_node`."""
         return self.count(GPUS) * self.count(NODES)
+
+    @property
+    def processes(self) -> int:
+        """The processes that the launcher starts, one on each GPU; where Ray starts them it is not known."""
+        found = self.at_hand.processes()
+        if not found:
+            raise Undecided(GPUS)
+        return found
 
     @property
     def strategy(self) -> str:

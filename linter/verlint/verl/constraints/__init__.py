@@ -22,6 +22,7 @@ Change: TypeAlias = "Callable[[Facts], tuple[str, str] | None]"
 PPO = (MAIN, "recipe.dapo.main_dapo")
 """Entry points whose trainers and workers are those of the PPO trainer."""
 STOCK = (MAIN,)
+SUPERVISED = ("verl.trainer.fsdp_sft_trainer",)
 FULLY_ASYNC = ("verl.experimental.fully_async_policy.fully_async_main",)
 
 AT_START = "VeRL stops at start-up"

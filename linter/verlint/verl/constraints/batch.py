@@ -300,7 +300,6 @@ ROWS: tuple[Row, ...] = (
         AT_STEP,
         unless=("V1", "V2"),
         fix=_more_of_update,
-        same="W1",
     ),
     Row(
         "W18",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from verlint.verl.constraints import AT_WORKERS, Ask, Row
-from verlint.verl.facts import ACTOR, DYNAMIC, REF, ROLLOUT, STRATEGY, Facts, short
+from verlint.verl.facts import ACTOR, DYNAMIC, MODEL, REF, ROLLOUT, STRATEGY, Facts, short
 
 _OLD = "RayPPOTrainer._validate_config"
 _NEW = "validate_config"
@@ -123,6 +123,8 @@ def _reference_without(facts: Facts) -> bool:
     """Workers of Megatron ask for a size of the reference policy with dynamic batching as well."""
     if facts.implementation != "legacy" or facts.strategy != "megatron" or not facts.ref_used:
         return False
+    if facts.count(f"{MODEL}.lora.rank", 0) > 0 or facts.get(f"{MODEL}.lora_adapter_path", None) is not None:
+        return False  # the policy without its adapters is the reference
     sizes = (_REF_MICRO, f"{_REF_MICRO}_per_gpu")
     return all(facts.count_or_none(key) is None for key in sizes) and _is_whole(facts, *sizes)
 

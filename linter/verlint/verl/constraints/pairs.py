@@ -182,11 +182,13 @@ def _padded_routes(facts: Facts) -> bool:
 
 
 def _without_bridge(facts: Facts) -> bool:
-    return facts.strategy == "megatron" and facts.implementation == "engine" and not facts.flag(BRIDGE)
+    if facts.strategy != "megatron" or facts.implementation != "engine" or not facts.has(BRIDGE):
+        return False  # a config for another engine has no such section
+    return not facts.flag(BRIDGE)
 
 
 def _half_without_bridge(facts: Facts) -> bool:
-    if facts.strategy != "megatron" or facts.implementation != "legacy" or facts.flag(BRIDGE):
+    if facts.strategy != "megatron" or facts.implementation != "legacy" or not facts.has(BRIDGE) or facts.flag(BRIDGE):
         return False
     return facts.text(f"{MEGATRON}.dtype", "bfloat16") == "float16"
 
