@@ -243,6 +243,13 @@ T19l  | 0.7.1  |        | CORRECTED algorithm.rollout_correction.rollout_rs=seq_
 T19i  | 0.6.1  |        | CORRECTED algorithm.rollout_correction.rollout_is=token algorithm.rollout_correction.rollout_is_threshold=0 | CORRECTED algorithm.rollout_correction.rollout_is=token
 D19   | 0.6.0  |        | model.path=models/double                      | model.path=models/single
 D19t  | 0.7.1  |        | model.target_modules=[q_proj,1]               | model.target_modules=[q_proj,v_proj]
+D21u  | 0.2    | 0.7.1  | MEGATRON ++sp=2                               | MEGATRON ++sp=1
+D21s  | 0.4.0  | 0.7.1  | MEGATRON actor.shuffle=True actor.data_loader_seed=null | MEGATRON actor.shuffle=True actor.data_loader_seed=1
+W22p  | 0.9.0  |        | MEGATRON megatron.pad_to_length=True megatron.router_replay.mode=R3 | MEGATRON megatron.pad_to_length=True
+W22p  | 0.9.0  |        | MEGATRON megatron.pad_to_length=True TEACHER TEACHER_LOSS.loss_mode=forward_kl_topk | MEGATRON megatron.pad_to_length=True TEACHER TEACHER_LOSS.loss_mode=k3
+W22f  | 0.9.0  |        | actor.fsdp_config.pad_to_length=True TEACHER TEACHER_LOSS.loss_mode=forward_kl_topk | actor.fsdp_config.pad_to_length=True TEACHER
+D16l  | 0.8.0  |        | TEACHER TEACHER_LOSS.loss_mode=forward_kl_topk +TEACHER_ENGINE.engine_kwargs.vllm.max_logprobs=8 | TEACHER TEACHER_LOSS.loss_mode=forward_kl_topk +TEACHER_ENGINE.engine_kwargs.vllm.max_logprobs=32
+D18   | 0.9.1  |        | VEOMNI actor.veomni.activation_offload_host_cache_limit_gb=-1 | VEOMNI actor.veomni.activation_offload_host_cache_limit_gb=0
 T24   | 0.2    | 0.7.0  | SFT tbs=60                                    | SFT tbs=64
 T24   | 0.2    | 0.7.0  | SFT tbs=30 ulysses_sequence_parallel_size=2   | SFT tbs=28 ulysses_sequence_parallel_size=2
 T24m  | 0.2    | 0.7.0  | SFT tbs=64 data.micro_batch_size_per_gpu=3    | SFT tbs=64 data.micro_batch_size_per_gpu=4

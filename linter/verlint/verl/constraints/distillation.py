@@ -23,6 +23,7 @@ GPUS, NODES = "distillation.n_gpus_per_node", "distillation.nnodes"
 LOSS = "distillation.distillation_loss"
 MODE, POLICY_GRADIENT, POLICY_LOSS = f"{LOSS}.loss_mode", f"{LOSS}.use_policy_gradient", f"{LOSS}.policy_loss_mode"
 TOP = f"{LOSS}.topk"
+MOST = f"{INFERENCE}.engine_kwargs.vllm.max_logprobs"
 PATH = f"{ONLY}.model_path"
 
 _CLASS = "DistillationConfig"
@@ -165,6 +166,19 @@ def _pairs() -> Iterator[Row]:
         f"set {POLICY_LOSS}=vanilla",
     )
     yield row("D16n", (TOP,), _no_top, "forward_kl_topk needs the number of tokens", f"set {TOP}=32")
+    yield row(
+        "D16l",
+        (TOP, MOST),
+        lambda facts: (
+            facts.get(MODE) == "forward_kl_topk"
+            and facts.get(f"{INFERENCE}.name") == "vllm"
+            and facts.get(MOST, None) is not None
+            and facts.count(MOST) < facts.count(TOP)
+            and not _several(facts)
+        ),
+        "the teacher gives fewer log-probs of a token than the loss takes",
+        f"remove {MOST}, it is {TOP} then",
+    )
     yield row(
         "D16m",
         (PATH,),

@@ -11,7 +11,19 @@ from math import prod
 
 from verlint.verl.constraints import AT_STEP, AT_WORKERS, STOCK, Ask, Row
 from verlint.verl.constraints.batch import PREFIX_GROUPER
-from verlint.verl.facts import ACTOR, DYNAMIC, ESTIMATOR, GPUS, MODEL, NODES, ROLLOUT, Facts
+from verlint.verl.facts import (
+    ACTOR,
+    DYNAMIC,
+    ESTIMATOR,
+    GPUS,
+    MODEL,
+    NODES,
+    ROLLOUT,
+    SEQUENCE_PARALLEL,
+    STRATEGY,
+    Facts,
+    short,
+)
 
 LOG_PROB_DYNAMIC = f"{ROLLOUT}.log_prob_use_dynamic_bsz"
 TEMPERATURE = f"{ROLLOUT}.temperature"
@@ -38,6 +50,8 @@ LOADERS = "data.dataloader_num_workers"
 MEGATRON = f"{ACTOR}.megatron"
 BRIDGE = f"{MEGATRON}.use_mbridge"
 CONTEXT = f"{MEGATRON}.dynamic_context_parallel"
+PADDED = f"{MEGATRON}.pad_to_length"
+SHUFFLE, LOADER_SEED = f"{ACTOR}.shuffle", f"{ACTOR}.data_loader_seed"
 ROLLOUT_ROUTES = f"{ROLLOUT}.enable_rollout_routing_replay"
 REMOVE_PADDING = f"{MODEL}.use_remove_padding"
 QUANTIZATION = f"{ROLLOUT}.quantization"
@@ -191,6 +205,35 @@ def _half_without_bridge(facts: Facts) -> bool:
     if facts.strategy != "megatron" or facts.implementation != "legacy" or not facts.has(BRIDGE) or facts.flag(BRIDGE):
         return False
     return facts.text(f"{MEGATRON}.dtype", "bfloat16") == "float16"
+
+
+def _legacy_megatron(facts: Facts) -> bool:
+    return facts.strategy == "megatron" and facts.implementation == "legacy"
+
+
+def _unshared_sequences(facts: Facts) -> bool:
+    return facts.count(SEQUENCE_PARALLEL, 1) != 1 and _legacy_megatron(facts)
+
+
+def _unseeded(facts: Facts) -> bool:
+    return facts.get(LOADER_SEED, None) is None and facts.flag(SHUFFLE) and _legacy_megatron(facts)
+
+
+def _padded_pack(facts: Facts) -> bool:
+    """Megatron packs, fills up to a length, and then knows no longer which tokens routes or teacher are about."""
+    if facts.strategy != "megatron" or not facts.flag(PADDED) or not facts.flag(f"{MEGATRON}.use_remove_padding"):
+        return False
+    routes = f"{MEGATRON}.router_replay.mode"
+    return facts.text(routes, "disabled") != "disabled" or _top_tokens(facts)
+
+
+def _padded_teacher(facts: Facts) -> bool:
+    return facts.sharded and facts.flag(f"{ACTOR}.fsdp_config.pad_to_length") and _top_tokens(facts)
+
+
+def _top_tokens(facts: Facts) -> bool:
+    mode = "distillation.distillation_loss.loss_mode"
+    return facts.get(mode, None) == "forward_kl_topk" and facts.flag("distillation.enabled")
 
 
 def _dynamic_context(wrong: Ask) -> Ask:
@@ -543,6 +586,48 @@ ROWS: tuple[Row, ...] = (
         AT_WORKERS,
         until="0.7.1",
         fix=lambda facts: (BRIDGE, "True"),
+    ),
+    Row(
+        "D21u",
+        "0.2.0",
+        (SEQUENCE_PARALLEL, STRATEGY),
+        _unshared_sequences,
+        lambda facts: f"{facts.said(SEQUENCE_PARALLEL)} is for FSDP, not for {facts.said(STRATEGY)}",
+        lambda facts: f"remove it; {MEGATRON}.context_parallel_size is what Megatron has",
+        "MegatronPPOActor._validate_config: bare assert",
+        AT_WORKERS,
+        until="0.7.1",
+    ),
+    Row(
+        "D21s",
+        "0.4.0",
+        (SHUFFLE, LOADER_SEED),
+        _unseeded,
+        lambda facts: f"{facts.said(SHUFFLE)} of Megatron's actor needs {short(LOADER_SEED)}, so that all ranks agree",
+        lambda facts: f"set {LOADER_SEED}=42",
+        "MegatronPPOActor._validate_config: seed must be manually set",
+        AT_WORKERS,
+        until="0.7.1",
+    ),
+    Row(
+        "W22p",
+        "0.9.0",
+        (PADDED,),
+        _padded_pack,
+        lambda facts: f"{facts.said(PADDED)} goes neither with router replay nor with a distillation of top tokens",
+        lambda facts: f"set {PADDED}=False",
+        "MegatronEngineWithLMHead: pad_to_length is not supported",
+        AT_STEP,
+    ),
+    Row(
+        "W22f",
+        "0.9.0",
+        (f"{ACTOR}.fsdp_config.pad_to_length",),
+        _padded_teacher,
+        lambda facts: "fsdp_config.pad_to_length True does not go with a distillation of top tokens",
+        lambda facts: f"set {ACTOR}.fsdp_config.pad_to_length=False",
+        "FSDPEngineWithLMHead.prepare_model_inputs",
+        AT_STEP,
     ),
     *_context_rows(),
     *_module_rows(),

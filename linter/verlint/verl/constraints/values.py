@@ -6,11 +6,12 @@ Sources: `TraceConfig` of `workers/config/rollout.py` (from 0.7.0), `HFModelConf
 from __future__ import annotations
 
 from verlint.verl.constraints import AT_STEP, AT_WORKERS, STOCK, Row
-from verlint.verl.facts import MODEL, MODEL_PATH, ROLLOUT, Facts
+from verlint.verl.facts import ACTOR, MODEL, MODEL_PATH, ROLLOUT, STRATEGY, Facts
 from verlint.verl.undecided import Undecided
 
 TRACED = f"{ROLLOUT}.trace.max_samples_per_step_per_worker"
 TARGETS = f"{MODEL}.target_modules"
+CACHED = f"{ACTOR}.veomni.activation_offload_host_cache_limit_gb"
 _CORRECTION = "algorithm.rollout_correction"
 REJECTION, REJECTION_LIMIT = f"{_CORRECTION}.rollout_rs", f"{_CORRECTION}.rollout_rs_threshold"
 WEIGHTS, WEIGHTS_LIMIT = f"{_CORRECTION}.rollout_is", f"{_CORRECTION}.rollout_is_threshold"
@@ -143,6 +144,16 @@ ROWS: tuple[Row, ...] = (
         "rollout_corr_helper.py: rollout_is_threshold must be positive",
         AT_STEP,
         entries=STOCK,
+    ),
+    Row(
+        "D18",
+        "0.9.1",
+        (CACHED, STRATEGY),
+        lambda facts: facts.strategy == "veomni" and facts.number(CACHED) < 0,
+        lambda facts: f"{facts.said(CACHED)} is below 0",
+        lambda facts: f"set {CACHED}=4.0",
+        "VeOmniEngineConfig: must be a finite non-negative value",
+        AT_WORKERS,
     ),
     Row(
         "D19",
