@@ -237,7 +237,7 @@ D16n  | 0.8.0  |        | TEACHER TEACHER_LOSS.loss_mode=forward_kl_topk TEACHER
 D16m  | 0.8.0  |        | distillation.enabled=True distillation.nnodes=1 | TEACHER
 S35   | 0.8.0  |        | TEACHER +distillation.teacher_models.math.model_path=/models/math | +distillation.teacher_models.math.model_path=/models/math
 D8    | 0.7.0  |        | rollout.trace.max_samples_per_step_per_worker=-1 | rollout.trace.max_samples_per_step_per_worker=0
-T19   | 0.7.1  |        | CORRECTED algorithm.rollout_correction.rollout_rs=sequence | CORRECTED algorithm.rollout_correction.rollout_rs=seq_max_k2
+T19   | 0.6.1  |        | CORRECTED algorithm.rollout_correction.rollout_rs=group | rollout.calculate_log_probs=False algorithm.rollout_correction.rollout_rs=group
 T19n  | 0.6.1  |        | rollout.calculate_log_probs=True algorithm.rollout_correction.rollout_rs=token_k1 | CORRECTED algorithm.rollout_correction.rollout_rs=token_k1
 T19l  | 0.7.1  |        | CORRECTED algorithm.rollout_correction.rollout_rs=seq_max_k2 algorithm.rollout_correction.rollout_rs_threshold=0.5_2.0 | CORRECTED algorithm.rollout_correction.rollout_rs=token_k1 algorithm.rollout_correction.rollout_rs_threshold=0.5_2.0
 T19i  | 0.6.1  |        | CORRECTED algorithm.rollout_correction.rollout_is=token algorithm.rollout_correction.rollout_is_threshold=0 | CORRECTED algorithm.rollout_correction.rollout_is=token

@@ -333,15 +333,6 @@ CHOICES: tuple[Choice, ...] = (
         for engine in ("megatron", "veomni")
     ),
     Choice(
-        "algorithm.rollout_correction.rollout_rs",
-        "the first step fails with 'Invalid rollout_rs'",
-        "trainer/ppo/rollout_corr_helper.py",
-        names=("token", "sequence", "geometric", None),
-        since="0.6.1",
-        until="0.7.0",
-        when=(is_not("algorithm.rollout_correction.bypass_mode", True), is_(f"{_R}.calculate_log_probs", True)),
-    ),
-    Choice(
         "algorithm.rollout_correction.rollout_is",
         "the first step fails with 'Invalid rollout_is'",
         "trainer/ppo/rollout_corr_helper.py",

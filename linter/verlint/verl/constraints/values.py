@@ -20,6 +20,8 @@ OPTIONS = (
     *("seq_mean_k1", "seq_mean_k2", "seq_mean_k3", "seq_max_k2", "seq_max_k3"),
 )
 """Source: `SUPPORTED_ROLLOUT_RS_OPTIONS` of `rollout_corr_helper.py`, the same from 0.7.1 to 0.9.1."""
+OLD_OPTIONS = ("token", "sequence", "geometric")
+"""Source: `valid_rs_levels` of the same file, 0.6.1 and 0.7.0; one at a time."""
 
 
 def _corrects(facts: Facts) -> bool:
@@ -28,7 +30,13 @@ def _corrects(facts: Facts) -> bool:
     return log_probs and facts.trains and not facts.flag(f"{_CORRECTION}.bypass_mode")
 
 
+def _known(facts: Facts) -> tuple[str, ...]:
+    return OPTIONS if facts.at_least("0.7.1") else OLD_OPTIONS
+
+
 def _options(facts: Facts) -> list[str]:
+    if not facts.at_least("0.7.1"):
+        return [facts.text(REJECTION)]
     return [part.strip() for part in facts.text(REJECTION).split(",") if part.strip()]
 
 
@@ -37,7 +45,7 @@ def _wrong_options(facts: Facts) -> bool:
 
 
 def _strange(facts: Facts) -> list[str]:
-    return [option for option in _options(facts) if option not in OPTIONS]
+    return [option for option in _options(facts) if option not in _known(facts)]
 
 
 def _no_limit(facts: Facts) -> bool:
@@ -103,11 +111,11 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "T19",
-        "0.7.1",
+        "0.6.1",
         (REJECTION,),
         _wrong_options,
         lambda facts: f"{_strange(facts)[0]} is no {REJECTION}",
-        lambda facts: f"it takes {', '.join(OPTIONS)}, several with commas",
+        lambda facts: f"it takes {', '.join(_known(facts))}",
         "rollout_corr_helper.py: Invalid rollout_rs option",
         AT_STEP,
         entries=STOCK,
