@@ -23,7 +23,10 @@ from typing import Any
 
 from hydra_oracle import REFUSED, Oracle, compose
 
-HOLLOW = ("verl", "verl.utils", "verl.workers", "verl.trainer", "verl.trainer.ppo", "verl.workers.rollout")
+HOLLOW = (
+    *("verl", "verl.utils", "verl.workers", "verl.trainer", "verl.trainer.ppo", "verl.workers.rollout"),
+    "verl.trainer.distillation",
+)
 """Packages whose own `__init__` would import the trainer."""
 OWN = ("verl", "hydra", "omegaconf", "yaml", "antlr4", "packaging")
 
@@ -157,6 +160,8 @@ def new_check(root: Path, version: tuple[int, ...]) -> Callable[[Any], None]:
         real.validate_config(config, uses_ref(config, version), uses_critic(config, version))
         rollout = real.omega_conf_to_dataclass(config.actor_rollout_ref.rollout)
         assert rollout is not None
+        if "distillation" in config and config.distillation.enabled:
+            assert real.omega_conf_to_dataclass(config.distillation) is not None
 
     return run
 

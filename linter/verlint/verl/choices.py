@@ -348,6 +348,20 @@ CHOICES: tuple[Choice, ...] = (
         until="0.6.1",
         open_to=(*_LIBRARY, "custom_reward_function.path"),
     ),
+    *(
+        Choice(
+            key,
+            "the workers stop: there is no such source",
+            "trainer/ppo/reward.py",
+            names=("register", "importlib"),
+            since=since,
+            until=until,
+        )
+        for key, since, until in (
+            ("reward_manager.source", "0.7.0", "0.7.0"),
+            ("reward.reward_manager.source", "0.7.1", ""),
+        )
+    ),
     Choice(
         "reward.reward_manager.name",
         f"{_STARTS}: there is no such reward manager",

@@ -311,7 +311,8 @@ def _module_rows() -> Iterator[Row]:
             _no_module(section),
             lambda facts, source=source, path=path: f"{facts.said(source)} needs {path}",  # type: ignore[misc]
             lambda facts, path=path: f"set {path} to the file of the reward manager",  # type: ignore[misc]
-            "RewardManagerConfig: module.path should be set",
+            "load_reward_manager: Module path is required",
+            AT_WORKERS,
             until=until,
             entries=STOCK,
         )
