@@ -250,6 +250,8 @@ W22p  | 0.9.0  |        | MEGATRON megatron.pad_to_length=True TEACHER TEACHER_L
 W22f  | 0.9.0  |        | actor.fsdp_config.pad_to_length=True TEACHER TEACHER_LOSS.loss_mode=forward_kl_topk | actor.fsdp_config.pad_to_length=True TEACHER
 D16l  | 0.8.0  |        | TEACHER TEACHER_LOSS.loss_mode=forward_kl_topk +TEACHER_ENGINE.engine_kwargs.vllm.max_logprobs=8 | TEACHER TEACHER_LOSS.loss_mode=forward_kl_topk +TEACHER_ENGINE.engine_kwargs.vllm.max_logprobs=32
 D18   | 0.9.1  |        | VEOMNI actor.veomni.activation_offload_host_cache_limit_gb=-1 | VEOMNI actor.veomni.activation_offload_host_cache_limit_gb=0
+T21d  | 0.9.0  |        | adv=gdpo +algorithm.gdpo_reward_keys=[format,answer] | v1=False adv=gdpo +algorithm.gdpo_reward_keys=[format,answer]
+T21k  | 0.7.1  |        | v1=False adv=gdpo                             | v1=False adv=gdpo +algorithm.gdpo_reward_keys=[format,answer]
 T24   | 0.2    | 0.7.0  | SFT tbs=60                                    | SFT tbs=64
 T24   | 0.2    | 0.7.0  | SFT tbs=30 ulysses_sequence_parallel_size=2   | SFT tbs=28 ulysses_sequence_parallel_size=2
 T24m  | 0.2    | 0.7.0  | SFT tbs=64 data.micro_batch_size_per_gpu=3    | SFT tbs=64 data.micro_batch_size_per_gpu=4

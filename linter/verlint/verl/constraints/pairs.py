@@ -50,6 +50,7 @@ LOADERS = "data.dataloader_num_workers"
 MEGATRON = f"{ACTOR}.megatron"
 BRIDGE = f"{MEGATRON}.use_mbridge"
 CONTEXT = f"{MEGATRON}.dynamic_context_parallel"
+COMPONENTS = "algorithm.gdpo_reward_keys"
 PADDED = f"{MEGATRON}.pad_to_length"
 SHUFFLE, LOADER_SEED = f"{ACTOR}.shuffle", f"{ACTOR}.data_loader_seed"
 ROLLOUT_ROUTES = f"{ROLLOUT}.enable_rollout_routing_replay"
@@ -501,6 +502,22 @@ ROWS: tuple[Row, ...] = (
         lambda facts: f"{facts.said(ESTIMATOR)} needs {SUM_PI}=True",
         lambda facts: f"set {SUM_PI}=True",
         "compute_advantage: requires sum_pi_squared from actor",
+        AT_STEP,
+        entries=STOCK,
+    ),
+    Row(
+        "T21k",
+        "0.7.1",
+        (ESTIMATOR, COMPONENTS),
+        lambda facts: (
+            facts.text(ESTIMATOR) == "gdpo"
+            and facts.trainer == "v0"
+            and facts.trains
+            and facts.plain(COMPONENTS) in (None, [])
+        ),
+        lambda facts: f"{facts.said(ESTIMATOR)} needs {COMPONENTS}: the components of the reward",
+        lambda facts: f"add +{COMPONENTS}=[…], the keys that the reward function returns",
+        "core_algos.py: GDPO requires 'algorithm.gdpo_reward_keys'",
         AT_STEP,
         entries=STOCK,
     ),
