@@ -12,7 +12,10 @@ from verlint.settings import Settings
 from verlint.value import Literal, Text, Value, literal
 from verlint.verl.data_file import rows_of
 from verlint.verl.facts import CRITIC_PATH, MODEL_PATH
-from verlint.verl.model_config import ModelConfig, ModelConfigError, read_model_config
+
+TYPE_CHECKING = False  # as `typing` says it, without its import
+if TYPE_CHECKING:
+    from verlint.verl.model_config import ModelConfig
 
 PATHS = ("actor_rollout_ref.model.hf_config_path", MODEL_PATH)
 """The keys that say where the config of the policy is, the first that is given counts (`HFModelConfig`)."""
@@ -58,6 +61,8 @@ class OnDisk:
         return self._known[place]
 
     def _read(self, place: str) -> ModelConfig | None:
+        from verlint.verl.model_config import ModelConfigError, read_model_config
+
         said = place == self.said
         path = Path(place) if said else self.root / place
         try:
