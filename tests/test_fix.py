@@ -11,7 +11,7 @@ import pytest
 
 from fixture_cases import EXAMPLES
 from verlint.cli.main import main
-from verlint.example import Example, check_example, project_copy
+from verlint.example import FIXED, Example, check_example, project_copy
 from verlint.finding import Edit, Finding, Fix, Safety, Severity, Verdict
 from verlint.fix import apply_fixes
 from verlint.source import Source
@@ -88,6 +88,24 @@ def test_a_fixed_project_is_at_rest(example: Example) -> None:
             f for f in check_example(example, folder=folder).findings if f.fix is not None and f.verdict is Verdict.FAIL
         ]
         assert left == [], "findings with a fix are left"
+
+
+@pytest.mark.parametrize(
+    "example", [each for each in EXAMPLES if (each.folder / FIXED).is_dir()], ids=lambda each: each.name
+)
+def test_the_fixed_project_of_a_fixture_is_what_the_fixes_make(example: Example) -> None:
+    wanted = {path.relative_to(example.folder / FIXED): path.read_bytes() for path in _files(example.folder / FIXED)}
+    with project_copy(example) as folder:
+        before = _texts(folder)
+        arguments = ["check", "--exit-zero", "--output-format", "json", "--select", example.code, "."]
+        assert main([*arguments, "--fix", "--unsafe-fixes"]) == 0
+        after = _texts(folder)
+        changed = {path.relative_to(folder): text for path, text in after.items() if text != before[path]}
+    assert changed == wanted
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
 def _texts(folder: Path) -> dict[Path, bytes]:

@@ -27,7 +27,15 @@ def put(path: Path, data: object) -> Path:
 @pytest.mark.parametrize(
     ("data", "expected"),
     [
-        (SMALL, ModelConfig("m/config.json", {HEADS: 12, KV_HEADS: 2, LONGEST: 4096}, architectures=("Small",))),
+        (
+            SMALL,
+            ModelConfig(
+                "m/config.json",
+                {HEADS: 12, KV_HEADS: 2, LONGEST: 4096},
+                architectures=("Small",),
+                lists_architectures=True,
+            ),
+        ),
         ({"text_config": SMALL}, ModelConfig("m/config.json", {HEADS: 12, KV_HEADS: 2, LONGEST: 4096})),
         ({HEADS: 16, "text_config": SMALL}, ModelConfig("m/config.json", {KV_HEADS: 2, LONGEST: 4096})),
         ({HEADS: 12, KV_HEADS: "2", LONGEST: True}, ModelConfig("m/config.json", {HEADS: 12})),
@@ -132,3 +140,40 @@ def test_where_it_is_looked_for(
         return
     with pytest.raises(Undecided):
         facts.of_model(HEADS)
+
+
+@pytest.mark.parametrize(
+    ("words", "heads"),
+    [
+        ("critic.model.path=models/small", 12),
+        ("critic.model.path=models/none", None),
+        (f"{PATH}=models/small", None),
+        ("critic.model.path=models/small +critic.model.override_config.num_attention_heads=8", None),
+    ],
+)
+def test_the_critic_has_a_model_of_its_own(
+    words: str, heads: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(tmp_path / "models/small/config.json", SMALL)
+    (launch,) = launches_of(tmp_path, monkeypatch, [words.split()], "0.7.1")
+    (facts,) = launch.facts
+    if heads is not None:
+        assert facts.of_critic(HEADS) == heads
+        assert facts.of_critic_said(HEADS) == "num_attention_heads 12 (models/small/config.json)"
+        return
+    with pytest.raises(Undecided):
+        facts.of_critic(HEADS)
+
+
+def test_a_critic_of_the_same_model_has_the_config_that_the_call_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    put(tmp_path / "elsewhere/config.json", SMALL)
+    words = "algorithm.adv_estimator=gae critic.ulysses_sequence_parallel_size=8 critic.model.use_remove_padding=True"
+    call = ["check", "--isolated", "--verl", "0.7.1", "--select", "VL723", "--model-config", "elsewhere", "."]
+    for critic, code in (("org/small", 1), ("org/other", 0)):
+        text = f"python3 -m verl.trainer.main_ppo {PATH}=org/small critic.model.path={critic} {words}\n"
+        put(tmp_path / "run.sh", text)
+        assert main(call) == code
+        capsys.readouterr()

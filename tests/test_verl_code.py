@@ -9,6 +9,7 @@ import pytest
 from verlint.verl import code
 
 FILES = {
+    "recipe/turns/loop.py": "def turns(config):\n    return config.rollout.repeats\n",
     "verl/trainer/main_ppo.py": "import hydra\n\n\ndef run(config):\n    return migrate_rewards(config)\n",
     "verl/trainer/ppo/losses.py": '@register("my_loss")\ndef loss(config):\n    return config.clip\n',
     "verl/workers/config/actor.py": '''\
@@ -52,7 +53,10 @@ def test_names(checkout: Path) -> None:
     assert not code.names(checkout, "loss")
 
 
-@pytest.mark.parametrize(("name", "read"), [("clip", True), ("read_here", True), ("unread", False), ("nothing", False)])
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [("clip", True), ("read_here", True), ("repeats", True), ("unread", False), ("nothing", False)],
+)
 def test_reads(checkout: Path, name: str, read: bool) -> None:
     assert code.reads(checkout, name) is read
 

@@ -113,10 +113,32 @@ def words_for(terms: tuple[Term, ...], key: str) -> list[str]:
     return [f"{term.key}={term.values[0]}" for term in terms if not term.negated and term.key != key]
 
 
-def has_key(version: str, key: str) -> bool:
-    found = schema(version)
+def has_key(version: str, key: str, config: str = "ppo_trainer") -> bool:
+    found = schema(version, config)
     return found is not None and key in found
 
+
+def wanted_of(row: Choice) -> list[Term]:
+    """The conditions that words can make true."""
+    return [term for term in row.when if not term.negated]
+
+
+def config_of(row: Choice, version: str) -> str:
+    """The config that has the engine which a row is about."""
+    engine = next((str(term.values[0]) for term in row.when if term.key.endswith("actor.strategy")), "")
+    if engine in ("torchtitan", "veomni"):
+        return f"ppo_trainer model_engine={engine}"
+    return "ppo_megatron_trainer" if engine == "megatron" else "ppo_trainer"
+
+
+def words_of(config: str) -> list[str]:
+    """The words that choose a config."""
+    name, _, engine = config.partition(" ")
+    return [engine] if engine else [] if name == "ppo_trainer" else [f"--config-name={name}"]
+
+
+ONLY_FIELDS = ("actor_rollout_ref.rollout.disaggregation.mooncake_protocol",)
+"""Keys that a data class has and no config lists."""
 
 CHOICE_CASES = [(row, version, within) for row in CHOICES for version, within in edges(row.since, row.until)]
 
@@ -130,18 +152,24 @@ def test_choices(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    others = [each for each in CHOICES if each.key == row.key and in_versions(each.since, each.until, version)]
-    if not has_key(version, row.key):
+    others = [
+        each
+        for each in CHOICES
+        if (each.key, wanted_of(each)) == (row.key, wanted_of(row)) and in_versions(each.since, each.until, version)
+    ]
+    config = config_of(row, version)
+    listed = has_key(version, row.key, config)
+    if not listed and not (within and row.key in ONLY_FIELDS):
         assert not within
         return
-    name = "no_such_name"
-    terms = [word for word in words_for(row.when, row.key) if has_key(version, word.partition("=")[0])]
-    words = [NAME, *terms] if row.key != "actor_rollout_ref.rollout.name" else terms
-    refused = said(tmp_path, monkeypatch, capsys, [*words, f"{row.key}={name}"], version, "VL713")
+    name, key = "no_such_name", row.key if listed else f"+{row.key}"
+    terms = [word for word in words_for(row.when, row.key) if has_key(version, word.partition("=")[0], config)]
+    words = [*words_of(config), NAME, *terms] if row.key != "actor_rollout_ref.rollout.name" else terms
+    refused = said(tmp_path, monkeypatch, capsys, [*words, f"{key}={name}"], version, "VL713")
     assert bool(refused) is bool(others)
     if within:
         good = row.names[0] if row.names else sorted(schema(version).registry(row.registry))[0]  # type: ignore[union-attr]
-        assert said(tmp_path, monkeypatch, capsys, [*words, f"{row.key}={good}"], version, "VL713") == []
+        assert said(tmp_path, monkeypatch, capsys, [*words, f"{key}={good}"], version, "VL713") == []
 
 
 DEAD_CASES = [(row, version, within) for row in DEAD for version, within in edges(row.since, row.until)]

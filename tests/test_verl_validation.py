@@ -18,6 +18,9 @@ from verl_wheels import unpacked
 from verlint.experiment.launch import Launch
 from verlint.verl.constraints import Row, violations
 from verlint.verl.constraints.batch import ROWS as BATCH
+from verlint.verl.constraints.distillation import PAIRS as TEACHER_PAIRS
+from verlint.verl.constraints.distillation import POOLS as TEACHER_POOLS
+from verlint.verl.constraints.distillation import TOKENS as TEACHER_TOKENS
 from verlint.verl.constraints.lora import ROWS as LORA
 from verlint.verl.constraints.micro import ROWS as MICRO
 from verlint.verl.constraints.mini import ROWS as MINI
@@ -27,6 +30,7 @@ from verlint.verl.constraints.removed import ROWS as REMOVED
 from verlint.verl.constraints.rollout import ROWS as ROLLOUT
 from verlint.verl.constraints.sequence import ROWS as SEQUENCE
 from verlint.verl.constraints.tokens import ROWS as TOKENS
+from verlint.verl.constraints.values import ROWS as VALUES
 
 pytestmark = [pytest.mark.verl_oracle, pytest.mark.network, pytest.mark.slow]
 
@@ -35,8 +39,14 @@ COUNT = int(os.environ.get("VERLINT_SETS", "100"))
 FEW = max(COUNT // 10, 20)
 """Override sets of the versions with a table of their own below, and of the others. `VERLINT_SETS=1000` takes some
 minutes."""
-ROWS = (*BATCH, *MICRO, *MINI, *RANKS, *SEQUENCE, *TOKENS, *ROLLOUT, *REMOVED, *PAIRS, *LORA)
-WORKERS = frozenset(["W1", "W2", "W5", "W6a", "W6r", "D2", "D4", "D5", "D6"])
+TEACHER = (*TEACHER_TOKENS, *TEACHER_POOLS, *TEACHER_PAIRS)
+ROWS = (*BATCH, *MICRO, *MINI, *RANKS, *SEQUENCE, *TOKENS, *ROLLOUT, *REMOVED, *PAIRS, *LORA, *VALUES, *TEACHER)
+WORKERS = frozenset(
+    [
+        *("W1", "W2", "W5", "W6a", "W6r", "D2", "D4", "D5", "D6", "D6p", "D7", "D7d", "D7o", "D8"),
+        *("D16t", "D16d", "D16k", "D16p", "D16n", "D16l", "D16m"),
+    ]
+)
 """Checks of workers that the real code below runs as well."""
 
 A, R, F, M, C = (
@@ -115,6 +125,31 @@ OF_VERSION: dict[str, dict[str, tuple[object, ...]]] = {
     },
 }
 
+T = "distillation.teacher_models.teacher_model"
+GROUPS: tuple[dict[str, tuple[object, ...]], ...] = (
+    {
+        "distillation.enabled": (True,),
+        "distillation.nnodes": (1, 2),
+        "distillation.n_gpus_per_node": (8, 8, 6, 3),
+        f"{T}.model_path": ("/models/teacher", "/models/teacher", "/models/teacher", None),
+        f"{T}.inference.max_model_len": (None, None, 1024, 1025, 4096),
+        f"{T}.inference.tensor_model_parallel_size": (2, 1, 4),
+        "distillation.distillation_loss.loss_mode": ("k3", "k1", "forward_kl_topk"),
+        "distillation.distillation_loss.topk": (32, 32, None),
+        "distillation.distillation_loss.use_policy_gradient": (False, True),
+        "distillation.distillation_loss.policy_loss_mode": ("vanilla", "vanilla", "vanilla", "gspo"),
+    },
+    {
+        f"{R}.name": ("sglang", "vllm", "trtllm"),
+        f"{R}.disaggregation.enabled": (True, True, False),
+        f"{R}.disaggregation.prefill_replicas": (1, 1),
+        f"{R}.disaggregation.decode_replicas": (1, 2, 0),
+        f"{R}.disaggregation.bootstrap_port": (None, 8000, 0, 70000),
+    },
+    {f"{R}.trace.max_samples_per_step_per_worker": (-1, 0, 4, None)},
+)
+"""Keys that matter only together; one group now and then."""
+
 OTHERS = ("0.2.0.post2", "0.3.0.post1", "0.4.0", "0.5.0", "0.6.0", "0.7.1", "0.8.0", "0.9.0")
 OF_OTHERS: dict[str, tuple[object, ...]] = {
     "critic.enable": (True, False),
@@ -142,6 +177,10 @@ def variations(version: str, keys: frozenset[str]) -> Iterator[list[str]]:
                 chosen[key] = draw.choice(values) if draw.random() < changed else values[0]
         for key in draw.sample(sorted(rare), draw.choice((0, 1, 1, 2, 3))):
             chosen[key] = draw.choice(rare[key])
+        group = draw.choice(GROUPS) if draw.random() < 0.3 else {}
+        for key, values in group.items():
+            if key in keys:
+                chosen[key] = draw.choice(values)
         yield [f"{key}={'null' if value is None else value}" for key, value in chosen.items()]
 
 

@@ -23,7 +23,10 @@ from typing import Any
 
 from hydra_oracle import REFUSED, Oracle, compose
 
-HOLLOW = ("verl", "verl.utils", "verl.workers", "verl.trainer", "verl.trainer.ppo", "verl.workers.rollout")
+HOLLOW = (
+    *("verl", "verl.utils", "verl.workers", "verl.trainer", "verl.trainer.ppo", "verl.workers.rollout"),
+    "verl.trainer.distillation",
+)
 """Packages whose own `__init__` would import the trainer."""
 OWN = ("verl", "hydra", "omegaconf", "yaml", "antlr4", "packaging")
 
@@ -134,12 +137,28 @@ def old_check(root: Path, version: tuple[int, ...]) -> Callable[[Any], None]:
     return run
 
 
+def losses_of(root: Path) -> types.ModuleType:
+    """A module with the settings of the distillation losses, read from where they are registered."""
+    settings: dict[str, Any] = {}
+    path = root / "verl/trainer/distillation/losses.py"
+    for node in ast.walk(tree_of(path)) if path.is_file() else ():
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "DistillationLossSettings":
+            given = {word.arg: ast.literal_eval(word.value) for word in node.keywords}
+            for name in given.pop("names"):
+                settings[name] = types.SimpleNamespace(**{"use_topk": False, "use_estimator": False, **given})
+    module = types.ModuleType("verl.trainer.distillation.losses")
+    module.DistillationLossSettings = types.SimpleNamespace  # type: ignore[attr-defined]
+    module.get_distillation_loss_settings = settings.__getitem__  # type: ignore[attr-defined]
+    return module
+
+
 def new_check(root: Path, version: tuple[int, ...]) -> Callable[[Any], None]:
     """`validate_config` with the config data classes, from 0.6 on."""
     import verl.utils.config as real  # type: ignore[import-not-found]
     import verl.workers.config as classes  # type: ignore[import-not-found]
 
     classes.HFModelConfig.__post_init__ = lambda self: None  # reads the model
+    sys.modules["verl.trainer.distillation.losses"] = losses_of(root)
     path = root / "verl/workers/rollout/vllm_rollout/utils.py"
     if path.is_file() and "def get_vllm_max_lora_rank" in path.read_text("utf-8"):
         names = {"Literal": typing.Literal, "get_args": typing.get_args, "__import__": None}
@@ -157,6 +176,8 @@ def new_check(root: Path, version: tuple[int, ...]) -> Callable[[Any], None]:
         real.validate_config(config, uses_ref(config, version), uses_critic(config, version))
         rollout = real.omega_conf_to_dataclass(config.actor_rollout_ref.rollout)
         assert rollout is not None
+        if "distillation" in config and config.distillation.enabled:
+            assert real.omega_conf_to_dataclass(config.distillation) is not None
 
     return run
 

@@ -18,8 +18,7 @@ TYPE_CHECKING = False  # as `typing` says it, without its import
 if TYPE_CHECKING:
     from typing import Any
 
-    from verlint.verl.facts import Facts
-    from verlint.verl.model_config import ModelConfig
+    from verlint.verl.facts import AtHand, Facts
     from verlint.verl.overriding import Applied
     from verlint.verl.schema import Schema
 
@@ -203,15 +202,15 @@ class Launch:
 
     `launch[key]` is the value of a configuration key: of the last override that sets it, else absent (with the
     default of the VeRL in use, where that is known). `options` are the words that are no overrides
-    (`--config-name=…`). `verl` is the VeRL in use, which is looked for when it is first asked; `find_model` finds the
-    config of the model."""
+    (`--config-name=…`). `verl` is the VeRL in use, which is looked for when it is first asked; `find_at_hand` finds
+    the models and data on disk."""
 
     command: Command
     program: Program
     overrides: tuple[Override, ...]
     options: tuple[Text, ...]
     verl: VerlInUse | None = None
-    find_model: Callable[[Launch], ModelConfig | None] | None = None
+    find_at_hand: Callable[[Launch], AtHand] | None = None
     family: str = ""
     stage: str = ""
     intent: str = ""
@@ -258,12 +257,8 @@ class Launch:
         from verlint.verl.facts import facts_of
 
         entry = call_of(self.program.entry, self.options).module
-        return facts_of(self.verl, self.overrides, entry, lambda: self.config, lambda: self.model_config)
-
-    @cached_property
-    def model_config(self) -> ModelConfig | None:
-        """The `config.json` of the model that the launch starts from, None when it is not at hand."""
-        return None if self.find_model is None else self.find_model(self)
+        at_hand = None if self.find_at_hand is None else self.find_at_hand(self)
+        return facts_of(self.verl, self.overrides, entry, lambda: self.config, at_hand)
 
     @cached_property
     def fits(self) -> Sequence[tuple[Schema, Applied]]:

@@ -22,10 +22,10 @@ from verlint.verl.in_use import VerlInUse, call_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from verlint.experiment.models import Models
+    from verlint.experiment.on_disk import OnDisk
     from verlint.verl.checkout import Finder
+    from verlint.verl.facts import AtHand
     from verlint.verl.in_use import Found
-    from verlint.verl.model_config import ModelConfig
 
 LaunchOf = Callable[[Command], "Launch | None"]
 """The launch that a command is, or None."""
@@ -60,7 +60,7 @@ class Launches:
         intent = said.get("on-policy", "exact" if family == "opo" else "")
         verl = self.verl(found, family, source, directive=said.get("verl", ""))
         stage = stage or stage_in(family, found)
-        return replace(found, family=family, stage=stage, intent=intent, verl=verl, find_model=self.model_config)
+        return replace(found, family=family, stage=stage, intent=intent, verl=verl, find_at_hand=self.at_hand)
 
     def verl(
         self, launch: Launch, family: str, source: Source | None, *, directive: str = "", base: str = ""
@@ -91,15 +91,22 @@ class Launches:
 
         return Finder(self.root)
 
-    def model_config(self, launch: Launch) -> ModelConfig | None:
-        """The config of the model that a launch starts from, None when it is not at hand."""
-        return self._models.config_of(launch)
+    def at_hand(self, launch: Launch) -> AtHand:
+        """What is on disk of the models and data of a launch."""
+        from verlint.verl.facts import AtHand
+
+        return AtHand(
+            lambda: self._on_disk.config_of(launch),
+            lambda: self._on_disk.critic_of(launch),
+            lambda paths: self._on_disk.rows_of(launch, paths),
+            lambda: _processes_of(launch),
+        )
 
     @cached_property
-    def _models(self) -> Models:
-        from verlint.experiment.models import Models
+    def _on_disk(self) -> OnDisk:
+        from verlint.experiment.on_disk import OnDisk
 
-        return Models(self.root, self.settings)
+        return OnDisk(self.root, self.settings)
 
     def said(self, source: Source, command: Command) -> dict[str, str]:
         """What the comments of a file say for a command: those of the whole file, then those just above it."""
@@ -120,3 +127,9 @@ def _base_version(family: str, estimator: Value | None) -> str:
     if family not in FAMILIES or (estimator is not None and estimator.equals("opo")):
         return ""
     return FAMILIES[family].verl
+
+
+def _processes_of(launch: Launch) -> int | None:
+    from verlint.experiment.processes import processes_of
+
+    return processes_of(launch)

@@ -99,7 +99,7 @@ class SpecStages:
         )
         source = stage.span.in_file().source
         verl = self.launches.verl(found, said.family, source, base=said.base)
-        return replace(found, verl=verl, find_model=self.launches.model_config)
+        return replace(found, verl=verl, find_at_hand=self.launches.at_hand)
 
 
 def _said_of(spec: Spec, stage: SpecStage) -> _Said:

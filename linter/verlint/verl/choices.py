@@ -33,6 +33,10 @@ _A, _R = "actor_rollout_ref.actor", "actor_rollout_ref.rollout"
 _FSDP = is_(f"{_A}.strategy", "fsdp", "fsdp2")
 _LIBRARY = ("actor_rollout_ref.model.external_lib",)
 _STARTS = "the run stops at start-up"
+_STOPS = "the workers stop"
+_MEGATRON, _TITAN = is_(f"{_A}.strategy", "megatron"), is_(f"{_A}.strategy", "torchtitan")
+_LEGACY = is_not("trainer.use_legacy_worker_impl", "disable")
+_LEVELS = ("level_none", "level0", "level1", "level2")
 
 CHOICES: tuple[Choice, ...] = (
     Choice(
@@ -139,6 +143,36 @@ CHOICES: tuple[Choice, ...] = (
         until="0.6.1",
     ),
     Choice(
+        f"{_A}.strategy",
+        f"{_STARTS} with NotImplementedError",
+        "trainer/main_ppo.py",
+        names=("fsdp", "fsdp2", "megatron"),
+        since="0.7.0",
+        until="0.7.0",
+        when=(_LEGACY,),
+    ),
+    Choice(
+        f"{_A}.strategy",
+        f"{_STARTS} with NotImplementedError",
+        "trainer/main_ppo.py",
+        names=("fsdp", "fsdp2", "megatron", "veomni", "torchtitan"),
+        since="0.7.1",
+        until="0.7.1",
+        when=(_LEGACY,),
+    ),
+    *(
+        Choice(
+            f"{_A}.strategy",
+            f"{_STOPS}: there is no such engine",
+            "workers/engine: EngineRegistry",
+            names=("fsdp", "fsdp2", "megatron", "veomni", "torchtitan", "automodel", more),
+            since=since,
+            until=until,
+            open_to=_LIBRARY,
+        )
+        for since, until, more in (("0.8.0", "0.9.0", "mindspeed_megatron"), ("0.9.1", "", "fsdp_turbo"))
+    ),
+    Choice(
         f"{_A}.optim.warmup_style",
         "the workers stop with NotImplementedError",
         "workers/fsdp_workers.py",
@@ -162,6 +196,101 @@ CHOICES: tuple[Choice, ...] = (
         names=("bfloat16", "float16"),
         since="0.6.1",
         when=(_FSDP,),
+    ),
+    Choice(
+        f"{_A}.megatron.dtype",
+        f"{_STOPS}: 'dtype not supported'",
+        "workers/config/engine.py",
+        names=("bfloat16", "float16"),
+        since="0.8.0",
+        when=(_MEGATRON,),
+    ),
+    *(
+        Choice(
+            f"{_A}.torchtitan.{key}",
+            f"{_STOPS}: '{key} not supported'",
+            "workers/config/engine.py",
+            names=names,
+            since="0.9.0",
+            when=(_TITAN,),
+        )
+        for key, names in (
+            ("attn_type", ("flex", "flex_flash", "varlen")),
+            ("spmd_backend", ("default", "full_dtensor", "spmd_types")),
+            ("activation_checkpoint", ("selective", "full", "none")),
+        )
+    ),
+    *(
+        Choice(
+            f"{_A}.optim.{key}",
+            f"{_STOPS} with AssertionError",
+            "workers/config/optimizer.py",
+            names=("fp32", "float32", "32", "bf16", "bfloat16"),
+            since="0.9.0",
+            when=(_MEGATRON,),
+        )
+        for key in ("main_grads_dtype", "exp_avg_dtype", "exp_avg_sq_dtype")
+    ),
+    *(
+        Choice(
+            f"{role}.profiler.tool_config.npu.{key}",
+            f"{_STOPS}: 'Profiler {key} only supports …'",
+            "utils/profiler/config.py",
+            names=names,
+            since="0.6.0",
+        )
+        for role in (_A, "actor_rollout_ref.ref", "critic")
+        for key, names in (("level", _LEVELS), ("contents", ("npu", "cpu", "memory", "shapes", "module", "stack")))
+    ),
+    *(
+        Choice(
+            f"{_R}.quantization",
+            "the rollout stops: 'Currently only support … quantization'",
+            f"workers/rollout/{engine}_rollout",
+            names=names,
+            since=since,
+            until=until,
+            when=(is_(f"{_R}.name", engine),),
+        )
+        for engine, since, until, names in (
+            ("vllm", "0.7.0", "0.7.1", ("fp8", "torchao")),
+            ("vllm", "0.8.0", "", ("fp8", "torchao", "ascend")),
+            ("sglang", "0.7.0", "", ("fp8",)),
+            ("trtllm", "0.8.0", "", ("fp8",)),
+        )
+    ),
+    Choice(
+        f"{_R}.disaggregation.transfer_backend",
+        f"{_STOPS}: the backend is not in the list",
+        "workers/config/disaggregation.py",
+        names=("nixl", "mooncake", "ascend", "mori", "fake"),
+        since="0.8.0",
+        when=(is_(f"{_R}.disaggregation.enabled", True), is_(f"{_R}.name", "sglang")),
+    ),
+    Choice(
+        f"{_R}.disaggregation.transfer_backend",
+        f"{_STOPS} with NotImplementedError",
+        "workers/rollout/vllm_rollout/vllm_pd_replica.py",
+        names=("nixl", "mooncake"),
+        since="0.9.0",
+        when=(is_(f"{_R}.disaggregation.enabled", True), is_(f"{_R}.name", "vllm")),
+    ),
+    Choice(
+        f"{_R}.disaggregation.mooncake_protocol",
+        f"{_STOPS}: the protocol is not in the list",
+        "workers/config/disaggregation.py",
+        names=("nvlink", "local", "rdma", "tcp"),
+        since="0.9.0",
+        when=(is_(f"{_R}.disaggregation.enabled", True), is_(f"{_R}.disaggregation.transfer_backend", "mooncake")),
+    ),
+    Choice(
+        "distillation.distillation_loss.loss_mode",
+        f"{_STOPS}: there is no such distillation loss",
+        "trainer/distillation/losses.py",
+        names=("forward_kl_topk", "kl", "k1", "abs", "mse", "k2", "low_var_kl", "k3"),
+        since="0.8.0",
+        when=(is_("distillation.enabled", True),),
+        open_to=_LIBRARY,
     ),
     Choice(
         f"{_R}.name",
@@ -192,6 +321,17 @@ CHOICES: tuple[Choice, ...] = (
         since="0.7.0",
         until="0.9.0",
     ),
+    *(
+        Choice(
+            f"{_A}.{engine}.router_replay.mode",
+            f"{_STOPS} with 'Invalid router_replay mode'",
+            "workers/config/engine.py",
+            names=("disabled", "R2", "R3"),
+            since="0.9.1",
+            when=(is_(f"{_A}.strategy", engine),),
+        )
+        for engine in ("megatron", "veomni")
+    ),
     Choice(
         "algorithm.rollout_correction.rollout_is",
         "the first step fails with 'Invalid rollout_is'",
@@ -207,6 +347,20 @@ CHOICES: tuple[Choice, ...] = (
         registry="reward_manager",
         until="0.6.1",
         open_to=(*_LIBRARY, "custom_reward_function.path"),
+    ),
+    *(
+        Choice(
+            key,
+            "the workers stop: there is no such source",
+            "trainer/ppo/reward.py",
+            names=("register", "importlib"),
+            since=since,
+            until=until,
+        )
+        for key, since, until in (
+            ("reward_manager.source", "0.7.0", "0.7.0"),
+            ("reward.reward_manager.source", "0.7.1", ""),
+        )
     ),
     Choice(
         "reward.reward_manager.name",

@@ -35,9 +35,13 @@ def names(folder: Path, word: str) -> bool:
 
 @lru_cache(maxsize=512)
 def reads(folder: Path, name: str) -> bool:
-    """Whether a module reads a key of that name: one that is not about configs has the name, or one that is asks an
-    object for it."""
-    configs, others = _texts(folder / "verl")
+    """Whether a module of VeRL or of its recipes reads a key of that name: one that is not about configs has the name,
+    or one that is asks an object for it."""
+    return any(_reads(folder / part, name) for part in ("verl", "recipe"))
+
+
+def _reads(folder: Path, name: str) -> bool:
+    configs, others = _texts(folder)
     return _has_word(others, name, "") or _has_word(configs, name, ".\"'")
 
 

@@ -10,10 +10,11 @@ Sources of the derived facts: `trainer/main_ppo.py`, `trainer/ppo/ray_trainer.py
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, cached_property, partial
 from math import lcm
 
+from verlint.record import dataclass
 from verlint.value import Data, show
 from verlint.verl.interpolation import MISSING, Broken, Unknown
 from verlint.verl.undecided import Open, Undecided
@@ -32,6 +33,7 @@ ROLLOUT = f"{ROLLOUT_ROLE}.rollout"
 REF = f"{ROLLOUT_ROLE}.ref"
 MODEL = f"{ROLLOUT_ROLE}.model"
 MODEL_PATH = f"{MODEL}.path"
+CRITIC_PATH = "critic.model.path"
 
 TRAIN_BATCH = "data.train_batch_size"
 MINI_BATCH = f"{ACTOR}.ppo_mini_batch_size"
@@ -55,11 +57,26 @@ _NOTHING = object()
 _UNDECIDED = object()
 
 
+def _none(*_: object) -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class AtHand:
+    """What is known of a launch beside its config, looked for when it is asked: the configs of the policy and of the
+    critic, the rows in data files, and the processes that are started. None when it is not at hand."""
+
+    model: Callable[[], ModelConfig | None] = _none
+    critic: Callable[[], ModelConfig | None] = _none
+    rows: Callable[[Sequence[str]], int | None] = _none
+    processes: Callable[[], int | None] = _none
+
+
 class Facts:
     """The config of a launch on one version, and what follows from it.
 
-    `version` and `label` name the version or checkout; `entry` is the dotted name of the entry point; `model` gives the
-    config of the model when it is at hand. `read` collects the keys that were asked for. Methods raise `Undecided` for
+    `version` and `label` name the version or checkout; `entry` is the dotted name of the entry point; `at_hand` is
+    what of models and data is on disk. `read` collects the keys that were asked for. Methods raise `Undecided` for
     what is not known before the run."""
 
     def __init__(
@@ -69,7 +86,7 @@ class Facts:
         label: str,
         entry: str = MAIN,
         chosen: Mapping[str, Data] | None = None,
-        model: Callable[[], ModelConfig | None] = lambda: None,
+        at_hand: AtHand | None = None,
     ) -> None:
         self._compose = compose
         self.version = version
@@ -78,12 +95,12 @@ class Facts:
         self.chosen: Mapping[str, Data] = chosen or {}
         self.read: dict[str, None] = {}
         self._found: dict[str, object] = {}
-        self._model = model
+        self.at_hand = at_hand or AtHand()
 
     def choosing(self, key: str, value: Data) -> Facts:
         """The same launch with a value for a switch that is not known."""
         chosen = {**self.chosen, key: value}
-        other = Facts(lambda: self.config, self.version, self.label, self.entry, chosen, self._model)
+        other = Facts(lambda: self.config, self.version, self.label, self.entry, chosen, self.at_hand)
         other._found = self._found
         return other
 
@@ -193,6 +210,15 @@ class Facts:
             raise Undecided(key)
         return found or ""
 
+    def plain(self, key: str) -> object:
+        """The value of a key, lists and sections as they are; None for null, and where the config has no such key."""
+        found = self._at(key)
+        if found == MISSING or isinstance(found, Unknown):
+            raise Undecided(key)
+        if isinstance(found, list) and any(isinstance(each, Unknown) for each in found):
+            raise Undecided(key)
+        return None if found is _NOTHING else found
+
     def texts(self, key: str) -> list[str]:
         """The text of a key, or those of its list, with unknown parts as people write them (`${HOME}/a.parquet`)."""
         found = self._at(key)
@@ -206,6 +232,14 @@ class Facts:
     def n_gpus(self) -> int:
         """GPUs of the trainer: `trainer.nnodes` times `trainer.n_gpus_per_node`."""
         return self.count(GPUS) * self.count(NODES)
+
+    @property
+    def processes(self) -> int:
+        """The processes that the launcher starts, one on each GPU; where Ray starts them it is not known."""
+        found = self.at_hand.processes()
+        if not found:
+            raise Undecided(GPUS)
+        return found
 
     @property
     def strategy(self) -> str:
@@ -342,7 +376,7 @@ class Facts:
     @cached_property
     def model(self) -> ModelConfig | None:
         """The `config.json` of the model, None when it is not at hand."""
-        return self._model()
+        return self.at_hand.model()
 
     def of_model(self, name: str) -> int:
         """A number of the model's config, such as `num_attention_heads`, as `override_config` leaves it."""
@@ -352,6 +386,32 @@ class Facts:
         found = None if self.model is None else self.model.numbers.get(name)
         if found is None:
             raise Undecided(MODEL_PATH)
+        return found
+
+    @cached_property
+    def critic_model(self) -> ModelConfig | None:
+        """The `config.json` of the critic's model, None when it is not at hand."""
+        return self.at_hand.critic()
+
+    def of_critic(self, name: str) -> int:
+        """A number of the config of the critic's model."""
+        found = None if self.critic_model is None else self.critic_model.numbers.get(name)
+        if found is None or any(key.startswith("critic.model.override_config") for key in self.given_keys):
+            raise Undecided(CRITIC_PATH)
+        return found
+
+    def of_critic_said(self, name: str) -> str:
+        """A number of the critic's model with where it is from: `num_attention_heads 28 (value/config.json)`."""
+        return f"{name} {self.of_critic(name)} ({self.critic_model.path if self.critic_model else ''})"
+
+    def rows(self, key: str) -> int:
+        """The rows in the data files that a key names, before any is filtered."""
+        given = self.plain(key)
+        listed = given if isinstance(given, list) else [given]
+        paths = [path for path in listed if isinstance(path, str)]
+        found = self.at_hand.rows(paths) if len(paths) == len(listed) else None
+        if found is None:
+            raise Undecided(key)
         return found
 
     def of_model_said(self, name: str) -> str:
@@ -419,17 +479,17 @@ def facts_of(
     overrides: tuple[Override, ...],
     entry: str,
     config: Callable[[], Applied | None],
-    model: Callable[[], ModelConfig | None] = lambda: None,
+    at_hand: AtHand | None = None,
 ) -> list[Facts]:
     """The facts of a launch on the VeRL in use; of a guess on each version that fits, newest first. Empty when its
     config is not known. `config` gives the composed config on the VeRL in use; others are composed when asked for.
-    `model` gives the config of the model."""
+    `at_hand` is what of models and data is on disk."""
     if verl.schema is None:
         return []
     if not verl.guess:
-        return [Facts(config, verl.text or verl.schema.version, verl.label, entry, model=model)]
-    newest = [Facts(config, verl.text, f"VeRL {verl.text}", entry, model=model)]
+        return [Facts(config, verl.text or verl.schema.version, verl.label, entry, at_hand=at_hand)]
+    newest = [Facts(config, verl.text, f"VeRL {verl.text}", entry, at_hand=at_hand)]
     older = verl.fitting[-2::-1]
     return newest + [
-        Facts(partial(verl.composed, each, overrides), each, f"VeRL {each}", entry, model=model) for each in older
+        Facts(partial(verl.composed, each, overrides), each, f"VeRL {each}", entry, at_hand=at_hand) for each in older
     ]

@@ -39,13 +39,14 @@ class ModelConfig:
     `path` is the file as messages show it. `numbers` are heads (`HEADS`, `KV_HEADS`) and the longest sequence in tokens
     (`LONGEST`); one that is left out, or that has two values, is missing. `scaled`: whether rotary positions are
     scaled, None when only newer releases of transformers can tell. `factor` is by how much, 1 when not said.
-    `architectures` are the names of its classes."""
+    `architectures` are the names of its classes; `lists_architectures`: whether it says them, as a list of texts."""
 
     path: str
     numbers: Mapping[str, int]
     scaled: bool | None = False
     factor: float = 1.0
     architectures: tuple[str, ...] = ()
+    lists_architectures: bool = False
 
 
 def read_model_config(path: Path, shown: str) -> ModelConfig:
@@ -93,7 +94,8 @@ def _config(data: Mapping[str, Any], shown: str) -> ModelConfig:
         scaled, factor = None, 1.0
     names = data.get("architectures")
     known = tuple(each for each in names if isinstance(each, str)) if isinstance(names, list) else ()
-    return ModelConfig(shown, numbers, scaled, float(factor), known)
+    said = isinstance(names, list) and len(known) == len(names)
+    return ModelConfig(shown, numbers, scaled, float(factor), known, said)
 
 
 def _counts(parts: list[Mapping[str, Any]], name: str) -> Iterator[int]:

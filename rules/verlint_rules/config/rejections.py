@@ -43,7 +43,9 @@ def _finding(launch: Launch, ctx: Context, violation: Violation) -> Finding:
     severity = WARNING if row.silent else None
     message, help = violation.message, violation.help
     passed = _unknown_words(launch) if violation.on_defaults else []
-    if passed:
+    if row.verify:
+        finding = ctx.unsure(at, message, help=help, severity=severity, verify=row.verify)
+    elif passed:
         left = ", ".join(violation.on_defaults)
         verify = f'echo "{" ".join(word.shown for word in passed)}"  # does it set {left}?'
         finding = ctx.unsure(at, message, help=help, severity=severity, verify=verify)

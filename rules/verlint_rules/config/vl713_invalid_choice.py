@@ -5,6 +5,10 @@ that VeRL looks up. Hydra takes any text for them, so a wrong one stops the run 
 first batch is trained, or, as for `trainer.resume_mode`, when the models are loaded already. New names come with nearly
 each release (`opo` in 0.4.0, `gspo` in 0.6.0), and some go. Modes that were removed are told by VL726.
 
+Some keys take a number or a text of a certain shape instead: the thresholds and options of
+`algorithm.rollout_correction`, `rollout.trace`, `model.target_modules`. And a model is loaded only when its
+`config.json`, where it is at hand, names one class under `architectures`.
+
 Names are looked up for released versions and for checkouts; a name that a checkout's own code has is its own affair,
 and so are runs that load a library (`model.external_lib`) or a reward function of their own. Under a best fit all
 versions must agree.
@@ -26,12 +30,16 @@ from verlint.verl import code
 from verlint.verl.choices import CHOICES, Choice
 from verlint.verl.rows import NO_KEY, in_versions, meets
 from verlint.verl.schema import facts, versions
+from verlint_rules.config.rejections import rejections
 from verlint_rules.config.reporting import label_of, report
 from verlint_rules.config.view import View, everywhere, view_of
 
 
 @rule("VL713", "invalid-choice", on=Launch, severity=ERROR, since="0.1")
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
+    from verlint.verl.constraints.values import ROWS
+
+    yield from rejections(launch, ctx, ROWS)
     view = view_of(launch)
     if view is None:
         return

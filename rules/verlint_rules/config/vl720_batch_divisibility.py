@@ -13,6 +13,8 @@ part would be smaller than the others:
   before they were silently rounded down.
 - With `actor.use_prefix_grouper` and `trainer.balance_batch` (since 0.7.1) all samples of a prompt stay on one rank, so
   `data.train_batch_size` is a multiple of the data parallel ranks.
+- Supervised training (`fsdp_sft_trainer`, to 0.7.0): `data.train_batch_size` is a multiple of the processes that
+  `torchrun` starts / `ulysses_sequence_parallel_size`.
 
 Which of these holds depends on the version in use; a guessed version must agree in all that fit. The trainer of 0.9
 (`trainer.use_v1`) pads batches, so there only the checks at start-up and that of updates hold. Launches whose sizes
@@ -38,9 +40,10 @@ from verlint_rules.config.rejections import rejections
     severity=ERROR,
     since="0.1",
     fixable="unsafe",
-    words=("main_ppo", "main_dapo"),
+    words=("main_ppo", "main_dapo", "fsdp_sft_trainer"),
 )
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     from verlint.verl.constraints.batch import ROWS
+    from verlint.verl.constraints.supervised import BATCHES
 
-    yield from rejections(launch, ctx, ROWS)
+    yield from rejections(launch, ctx, (*ROWS, *BATCHES))

@@ -29,10 +29,11 @@ from verlint_rules.config.rejections import rejections
     severity=ERROR,
     since="0.1",
     fixable="unsafe",
-    words=("main_ppo", "main_dapo"),
+    words=("main_ppo", "main_dapo", "fsdp_sft_trainer"),
 )
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     from verlint.verl.constraints.mini import ROWS as OF_BATCH
     from verlint.verl.constraints.ranks import ROWS as OF_RANKS
+    from verlint.verl.constraints.supervised import PARTS
 
-    yield from rejections(launch, ctx, (*OF_BATCH, *OF_RANKS))
+    yield from rejections(launch, ctx, (*OF_BATCH, *OF_RANKS, *PARTS))

@@ -14,6 +14,10 @@ prompt and response together must not be longer (since 0.5 times the factor of i
 in one process with the trainer; since 0.7.1 `rollout.max_model_len` must not. A field that `model.override_config`
 sets counts as set there. Later versions cut responses at the end of the model without an error.
 
+With `rollout.enable_chunked_prefill=False` the server of 0.7 to 0.9.0 hands `max_num_batched_tokens` to vLLM as it is,
+and newer releases of vLLM stop when a whole sequence does not fit in it; older ones go on, so that is to be verified.
+The teacher of a distillation (since 0.8) has a longest sequence of its own: prompt, response and one token.
+
 Fix: raise the budget to the sum that the message names, or shorten prompts or responses.
 """
 
@@ -31,6 +35,7 @@ from verlint_rules.config.rejections import rejections
     "VL724", "token-budget", on=Launch, severity=ERROR, since="0.1", fixable="unsafe", words=("main_ppo", "main_dapo")
 )
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
+    from verlint.verl.constraints.distillation import TOKENS
     from verlint.verl.constraints.tokens import ROWS
 
-    yield from rejections(launch, ctx, ROWS)
+    yield from rejections(launch, ctx, (*ROWS, *TOKENS))

@@ -10,7 +10,8 @@ folder which `actor_rollout_ref.model.path` names, when it is there. Without one
 
 Other things of the same kind: `expert_parallel_size` above 1 is tensor x data parallel size, pipeline parallelism is
 not implemented for the engines, `moe_tensor_parallel_size` is for trtllm alone, and prefill apart from decode is for
-some engines only.
+some engines only, on one node. The teacher of a distillation (since 0.8) has GPUs of its own, a multiple of what one
+of its engines spans.
 
 Fix: set `actor_rollout_ref.rollout.tensor_model_parallel_size` to a divisor of the GPUs.
 """
@@ -27,6 +28,7 @@ from verlint_rules.config.rejections import rejections
 
 @rule("VL725", "rollout-parallelism", on=Launch, severity=ERROR, since="0.1", words=("main_ppo", "main_dapo"))
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
+    from verlint.verl.constraints.distillation import POOLS
     from verlint.verl.constraints.rollout import ROWS
 
-    yield from rejections(launch, ctx, ROWS)
+    yield from rejections(launch, ctx, (*ROWS, *POOLS))

@@ -3,8 +3,8 @@
 - `rollout.mode=sync` has been removed in 0.7; async is the default there and the only mode.
 - Up to 0.4.1 CUDA graphs (`enforce_eager=False`) and freeing the cache (`free_cache_engine=True`, the default)
   exclude each other.
-- `optimal_token_baseline` cannot run in 0.7.1. Since 0.9 it and `remax` need `trainer.use_v1=False`: the new trainer
-  never computes what they are made from, and stops in the first step.
+- `optimal_token_baseline` cannot run in 0.7.1. Since 0.9 it, `remax` and `gdpo` need `trainer.use_v1=False`: the new
+  trainer never computes or hands on what they are made from, and stops in the first step.
 
 Fix: remove the key, or set the one that the message names.
 """

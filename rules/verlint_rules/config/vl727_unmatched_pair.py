@@ -3,7 +3,8 @@
 VeRL checks many pairs of keys, some at start-up, some in the first step, when the models are loaded and the samples
 are made: dynamic batching of actor and log-probs (since 0.8 both or none), sampling in validation and the temperature
 of training, log-probs of the rollout and bypass mode, statistics of the engine and prometheus, group filtering and
-its metric, the overlong penalty and its longest response, resuming and an HDFS folder, multi-turn and its tools.
+its metric, the overlong penalty and its longest response, resuming and an HDFS folder, multi-turn and its tools,
+Megatron and its bridge, dynamic context parallelism and packed sequences, a distillation and its teacher.
 
 Which pairs there are depends on the version in use; the message names the check.
 
@@ -20,8 +21,11 @@ from verlint.rule import ERROR, Context, rule
 from verlint_rules.config.rejections import rejections
 
 
-@rule("VL727", "unmatched-pair", on=Launch, severity=ERROR, since="0.1", words=("main_ppo", "main_dapo"))
+@rule(
+    "VL727", "unmatched-pair", on=Launch, severity=ERROR, since="0.1", fixable="unsafe", words=("main_ppo", "main_dapo")
+)
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
+    from verlint.verl.constraints.distillation import PAIRS
     from verlint.verl.constraints.pairs import ROWS
 
-    yield from rejections(launch, ctx, ROWS)
+    yield from rejections(launch, ctx, (*ROWS, *PAIRS))

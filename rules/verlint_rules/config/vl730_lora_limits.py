@@ -7,6 +7,9 @@ FSDP checkpoints with `hf_model` in `actor.checkpoint.save_contents` hold the we
 model (`base_model.model.…base_layer.weight`), with the adapters beside them. `from_pretrained` finds none of its own
 names in the folder `huggingface`, so a later stage that loads it starts from random weights. That is a warning.
 
+With `rollout.layered_summon=True` only the adapters are sent to vLLM, layer by layer, so vLLM must have loaded the
+model itself. With the default `rollout.load_format` (dummy weights) VeRL stops when it first sends weights.
+
 Fix: set the rank to 512 or less, or train the whole model; leave `hf_model` out, and take adapter and base
 model from the checkpoint with `verl.model_merger`.
 """
@@ -21,7 +24,7 @@ from verlint.rule import ERROR, Context, rule
 from verlint_rules.config.rejections import rejections
 
 
-@rule("VL730", "lora-limits", on=Launch, severity=ERROR, since="0.1", words=("lora",))
+@rule("VL730", "lora-limits", on=Launch, severity=ERROR, since="0.1", fixable="unsafe", words=("lora",))
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     from verlint.verl.constraints.lora import ROWS
 

@@ -1,10 +1,11 @@
 """The steps that a run is planned for are there before its epochs end.
 
 `trainer.total_training_steps` only ends a run early and tells the learning rate schedule how long it is. A run ends
-after `trainer.total_epochs` in any case. With `data.train_max_samples` the steps of an epoch are known; when all
-epochs together have fewer steps than planned, the run ends early and the learning rate never gets where it should.
+after `trainer.total_epochs` in any case. With `data.train_max_samples`, and where the training files are at hand as
+parquet or lines of JSON, the steps of an epoch are known; when all epochs together have fewer steps than planned, the
+run ends early and the learning rate never gets where it should. Filters only take rows away.
 
-Without that key the size of the data is not known, and the rule is silent.
+Where the size of the data is not known the rule is silent, and so it is with classes of one's own that load data.
 
 Fix: remove `trainer.total_training_steps`, or raise `trainer.total_epochs`.
 """

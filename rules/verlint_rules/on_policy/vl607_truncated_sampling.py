@@ -6,7 +6,8 @@ another distribution than the one whose probabilities are used, so the very firs
 metric shows it. A temperature other than 1 is taken over and fine.
 
 The rule looks at the options of the training rollout, `actor_rollout_ref.rollout.*`. Those of the validation
-(`rollout.val_kwargs.*`) may be anything, and so may all of them in runs that generate or validate only.
+(`rollout.val_kwargs.*`) may be anything, and so may all of them in runs that generate or validate only, and in the
+recipe `gkd`, whose loss compares whole distributions and takes samples from anywhere.
 
 Under a claim (the spec's intent `exact` or `single-update`, the OPO family, `algorithm.adv_estimator=opo`, a directive)
 it is an error, elsewhere a warning. Options that have no effect are warnings too: the agent loop of VeRL up to 0.7.0
@@ -22,6 +23,7 @@ from collections.abc import Callable, Iterator
 
 from verlint.experiment.launch import Launch
 from verlint.finding import Finding
+from verlint.lazy import pattern
 from verlint.record import dataclass
 from verlint.rule import ERROR, WARNING, Context, rule
 from verlint.value import Value
@@ -29,6 +31,8 @@ from verlint_rules.on_policy.claim import claims_one_update, look_up, open_holes
 from verlint_rules.on_policy.in_versions import in_versions
 from verlint_rules.on_policy.rewriting import spelled_like, with_value
 
+_COMPARES = pattern(r"(?:^|[./])main_gkd(?:\.py)?$")
+"""Entry points whose loss is a distance to a teacher's distribution at each token, without a ratio."""
 _ROLLOUT = "actor_rollout_ref.rollout"
 MODE = f"{_ROLLOUT}.mode"
 ENGINE = f"{_ROLLOUT}.name"
@@ -76,7 +80,7 @@ and `agent_loop.py` and `vllm_async_server.py` (0.5 to 0.9.1)."""
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     given = [option for option in _OPTIONS if option.key in launch]
     greedy = launch[f"{_ROLLOUT}.do_sample"]
-    if not (given or greedy.given) or not trains(launch):
+    if not (given or greedy.given) or not trains(launch) or _COMPARES.search(launch.program.entry):
         return
     claimed = claims_one_update(launch)
     for option in given:

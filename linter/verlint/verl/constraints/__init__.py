@@ -22,6 +22,7 @@ Change: TypeAlias = "Callable[[Facts], tuple[str, str] | None]"
 PPO = (MAIN, "recipe.dapo.main_dapo")
 """Entry points whose trainers and workers are those of the PPO trainer."""
 STOCK = (MAIN,)
+SUPERVISED = ("verl.trainer.fsdp_sft_trainer",)
 FULLY_ASYNC = ("verl.experimental.fully_async_policy.fully_async_main",)
 
 AT_START = "VeRL stops at start-up"
@@ -39,7 +40,8 @@ class Row:
     for. `silent` rows change the result without a word. `unless` names rows whose finding explains this one too.
     `validated`: it is one of the checks of `validate_config` and of the data classes, before any worker starts.
     `fix` gives a key and the text that mends the launch where the launch gives the key, "" to take it out; `safe` says
-    that this is what the author meant. `same` is the id of the row that rejects the same in other versions."""
+    that this is what the author meant. `same` is the id of the row that rejects the same in other versions. `verify` is
+    the command that settles whether what VeRL runs on rejects it; without it the rejection is certain."""
 
     id: str
     since: str
@@ -57,6 +59,7 @@ class Row:
     fix: Change | None = None
     safe: bool = False
     same: str = ""
+    verify: str = ""
 
     def holds_in(self, facts: Facts) -> bool:
         """Whether the row is asked on the version and for the entry point."""

@@ -325,6 +325,7 @@ ROWS: tuple[Row, ...] = (
         AT_STEP,
         entries=STOCK,
         fix=_more_prompts(lambda facts: facts.dp),
+        same="V1",
     ),
     Row(
         "W19",

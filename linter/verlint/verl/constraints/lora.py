@@ -1,7 +1,8 @@
 """Limits of LoRA: what the engine loads, and what a checkpoint holds.
 
 Source: `utils/config.py:validate_config` (from 0.6.1), `workers/rollout/vllm_rollout/utils.py` (from 0.7.1),
-`utils/checkpoint/fsdp_checkpoint_manager.py:save_checkpoint` (from 0.4.1)."""
+`utils/checkpoint/fsdp_checkpoint_manager.py:save_checkpoint` (from 0.4.1), `collect_lora_params` in
+`workers/sharding_manager/fsdp_vllm.py` and `utils/fsdp_utils.py` (from 0.4.0)."""
 
 from __future__ import annotations
 
@@ -13,6 +14,8 @@ NEW_RANK = f"{MODEL}.lora.rank"
 MERGE = f"{MODEL}.lora.merge"
 NAME = f"{ROLLOUT}.name"
 CONTENTS = f"{ACTOR}.checkpoint.save_contents"
+LAYERED = f"{ROLLOUT}.layered_summon"
+LOAD_FORMAT = f"{ROLLOUT}.load_format"
 SAVES = "trainer.save_freq"
 LARGEST = 512
 """The largest rank that vLLM loads. Source: `MaxLoRARanks` of `vllm/config/lora.py`, and VeRL's own copy of it."""
@@ -42,6 +45,13 @@ def _unmerged(facts: Facts) -> bool:
     return facts.count(RANK, 0) > 0 and facts.number(SAVES) > 0 and facts.trains
 
 
+def _never_sent(facts: Facts) -> bool:
+    """Layer by layer only adapters are sent, and the engine has made up the model itself."""
+    if not facts.sharded or facts.text(NAME) != "vllm" or "dummy" not in facts.text(LOAD_FORMAT):
+        return False
+    return facts.count(RANK, 0) > 0 and facts.flag(LAYERED) and not facts.flag(MERGE)
+
+
 ROWS: tuple[Row, ...] = (
     Row(
         "V17",
@@ -63,6 +73,20 @@ ROWS: tuple[Row, ...] = (
         _help,
         "validate_config: get_vllm_max_lora_rank",
         validated=True,
+    ),
+    Row(
+        "S32",
+        "0.4.0",
+        (LAYERED, LOAD_FORMAT, RANK),
+        _never_sent,
+        lambda facts: (
+            f"{facts.said(LAYERED)} sends the adapters of {facts.said(RANK)} alone, "
+            f"but {facts.said(LOAD_FORMAT)} loads no model"
+        ),
+        lambda facts: f"set {LOAD_FORMAT}=safetensors, so that the engine loads the model itself",
+        "collect_lora_params: base-model is preloaded in vllm",
+        "VeRL stops when it first sends weights",
+        fix=lambda facts: (LOAD_FORMAT, "safetensors"),
     ),
     Row(
         "S31",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from verlint.verl.constraints import AT_WORKERS, Ask, Row
-from verlint.verl.facts import ACTOR, DYNAMIC, REF, ROLLOUT, STRATEGY, Facts, short
+from verlint.verl.facts import ACTOR, DYNAMIC, MODEL, REF, ROLLOUT, STRATEGY, Facts, short
 
 _OLD = "RayPPOTrainer._validate_config"
 _NEW = "validate_config"
@@ -119,6 +119,16 @@ def _megatron_row(since: str, until: str, rejects: Ask, source: str) -> Row:
     )
 
 
+def _reference_without(facts: Facts) -> bool:
+    """Workers of Megatron ask for a size of the reference policy with dynamic batching as well."""
+    if facts.implementation != "legacy" or facts.strategy != "megatron" or not facts.ref_used:
+        return False
+    if facts.count(f"{MODEL}.lora.rank", 0) > 0 or facts.get(f"{MODEL}.lora_adapter_path", None) is not None:
+        return False  # the policy without its adapters is the reference
+    sizes = (_REF_MICRO, f"{_REF_MICRO}_per_gpu")
+    return all(facts.count_or_none(key) is None for key in sizes) and _is_whole(facts, *sizes)
+
+
 _ACTOR_MICRO = f"{ACTOR}.ppo_micro_batch_size"
 _ROLLOUT_MICRO = f"{ROLLOUT}.log_prob_micro_batch_size"
 _REF_MICRO = f"{REF}.log_prob_micro_batch_size"
@@ -136,6 +146,20 @@ ROWS: tuple[Row, ...] = (
     *_rows_of("V8", "reward_model.micro_batch_size", _without_reward_loop, ("0.7.0", "0.7.0", _NEW)),
     _megatron_row("0.4.0", "0.5.0", _megatron_without, _OLD),
     _megatron_row("0.6.0", "", lambda facts: _megatron_without(facts) and _fixed(facts), _NEW),
+    Row(
+        "W25",
+        "0.4.0",
+        (f"{_REF_MICRO}_per_gpu", _REF_MICRO, STRATEGY),
+        _reference_without,
+        lambda facts: (
+            f"neither {short(_REF_MICRO)}_per_gpu nor {short(_REF_MICRO)} is set, and Megatron's reference asks for one"
+        ),
+        lambda facts: f"set {_REF_MICRO}_per_gpu to the samples that fit one GPU",
+        "megatron_workers.ActorRolloutRefWorker: assert",
+        AT_WORKERS,
+        until="0.7.1",
+        unless=("V6",),
+    ),
     _needs_per_gpu("W6a", _ACTOR_MICRO),
     _needs_per_gpu("W6r", _ROLLOUT_MICRO),
 )

@@ -6,8 +6,24 @@ Sources: `_validate_config` of `trainer/ppo/ray_trainer.py` (to 0.5.0), `utils/c
 
 from __future__ import annotations
 
-from verlint.verl.constraints import AT_STEP, AT_WORKERS, STOCK, Row
-from verlint.verl.facts import ACTOR, DYNAMIC, ESTIMATOR, MODEL, ROLLOUT, Facts
+from collections.abc import Iterator
+from math import prod
+
+from verlint.verl.constraints import AT_STEP, AT_WORKERS, STOCK, Ask, Row
+from verlint.verl.constraints.batch import PREFIX_GROUPER
+from verlint.verl.facts import (
+    ACTOR,
+    DYNAMIC,
+    ESTIMATOR,
+    GPUS,
+    MODEL,
+    NODES,
+    ROLLOUT,
+    SEQUENCE_PARALLEL,
+    STRATEGY,
+    Facts,
+    short,
+)
 
 LOG_PROB_DYNAMIC = f"{ROLLOUT}.log_prob_use_dynamic_bsz"
 TEMPERATURE = f"{ROLLOUT}.temperature"
@@ -31,6 +47,17 @@ REWARD_POOL = "reward.reward_model.enable_resource_pool"
 REWARD_MODEL = "reward.reward_model.enable"
 CURRICULUM = "data.sampler.class_path"
 LOADERS = "data.dataloader_num_workers"
+MEGATRON = f"{ACTOR}.megatron"
+BRIDGE = f"{MEGATRON}.use_mbridge"
+CONTEXT = f"{MEGATRON}.dynamic_context_parallel"
+COMPONENTS = "algorithm.gdpo_reward_keys"
+PADDED = f"{MEGATRON}.pad_to_length"
+SHUFFLE, LOADER_SEED = f"{ACTOR}.shuffle", f"{ACTOR}.data_loader_seed"
+ROLLOUT_ROUTES = f"{ROLLOUT}.enable_rollout_routing_replay"
+REMOVE_PADDING = f"{MODEL}.use_remove_padding"
+QUANTIZATION = f"{ROLLOUT}.quantization"
+LOAD_FORMAT = f"{ROLLOUT}.load_format"
+NAME = f"{ROLLOUT}.name"
 SAMPLER = "trainer.v1.sampler.custom_sampler.path"
 
 _OLD = "RayPPOTrainer._validate_config"
@@ -143,6 +170,159 @@ def _pool_rows(section: str, since: str, until: str) -> tuple[Row, ...]:
         )
 
     return tuple(map(row, sizes))
+
+
+def _shared_logits(facts: Facts) -> bool:
+    if facts.implementation != "legacy" or not facts.sharded or not facts.flag(SUM_PI):
+        return False
+    return facts.flag(PREFIX_GROUPER) or facts.flag(FUSED)
+
+
+# ---- routes of experts, Megatron
+
+
+def _routes_twice(facts: Facts) -> bool:
+    """R2 records the routes when old log-probs are computed; those of the rollout are another record."""
+    if facts.trainer != "v0" or not facts.trains or facts.flag(BYPASS) or facts.strategy != "megatron":
+        return False
+    old, new = f"{ACTOR}.router_replay.mode", f"{MEGATRON}.router_replay.mode"
+    return facts.text(old if facts.has(old) else new, "disabled") == "R2" and facts.flag(ROLLOUT_ROUTES)
+
+
+def _padded_routes(facts: Facts) -> bool:
+    if facts.strategy != "veomni" or facts.flag(f"{ACTOR}.use_remove_padding"):
+        return False
+    old, new = f"{ACTOR}.router_replay.mode", f"{ACTOR}.veomni.router_replay.mode"
+    return facts.text(new if facts.at_least("0.9.1") else old, "disabled") != "disabled"
+
+
+def _without_bridge(facts: Facts) -> bool:
+    if facts.strategy != "megatron" or facts.implementation != "engine" or not facts.has(BRIDGE):
+        return False  # a config for another engine has no such section
+    return not facts.flag(BRIDGE)
+
+
+def _half_without_bridge(facts: Facts) -> bool:
+    if facts.strategy != "megatron" or facts.implementation != "legacy" or not facts.has(BRIDGE) or facts.flag(BRIDGE):
+        return False
+    return facts.text(f"{MEGATRON}.dtype", "bfloat16") == "float16"
+
+
+def _legacy_megatron(facts: Facts) -> bool:
+    return facts.strategy == "megatron" and facts.implementation == "legacy"
+
+
+def _unshared_sequences(facts: Facts) -> bool:
+    return facts.count(SEQUENCE_PARALLEL, 1) != 1 and _legacy_megatron(facts)
+
+
+def _unseeded(facts: Facts) -> bool:
+    return facts.get(LOADER_SEED, None) is None and facts.flag(SHUFFLE) and _legacy_megatron(facts)
+
+
+def _padded_pack(facts: Facts) -> bool:
+    """Megatron packs, fills up to a length, and then knows no longer which tokens routes or teacher are about."""
+    if facts.strategy != "megatron" or not facts.flag(PADDED) or not facts.flag(f"{MEGATRON}.use_remove_padding"):
+        return False
+    routes = f"{MEGATRON}.router_replay.mode"
+    return facts.text(routes, "disabled") != "disabled" or _top_tokens(facts)
+
+
+def _padded_teacher(facts: Facts) -> bool:
+    return facts.sharded and facts.flag(f"{ACTOR}.fsdp_config.pad_to_length") and _top_tokens(facts)
+
+
+def _top_tokens(facts: Facts) -> bool:
+    mode = "distillation.distillation_loss.loss_mode"
+    return facts.get(mode, None) == "forward_kl_topk" and facts.flag("distillation.enabled")
+
+
+def _dynamic_context(wrong: Ask) -> Ask:
+    return lambda facts: facts.strategy == "megatron" and facts.flag(CONTEXT) and wrong(facts)
+
+
+def _odd_ranks(facts: Facts) -> bool:
+    sizes = (facts.count(f"{MEGATRON}.{each}_model_parallel_size") for each in ("tensor", "pipeline"))
+    shared = prod(sizes)
+    if shared <= 0 or facts.n_gpus % shared:
+        return False
+    return facts.n_gpus // shared < 2 or facts.n_gpus // shared % 2 != 0
+
+
+def _context_rows() -> Iterator[Row]:
+    """What dynamic context parallelism of Megatron asks for and cannot do."""
+
+    def row(id: str, key: str, wrong: Ask, why: str, help: str) -> Row:
+        return Row(
+            id,
+            "0.9.0",
+            (CONTEXT, key),
+            _dynamic_context(wrong),
+            lambda facts: f"{facts.said(CONTEXT)} {why}, but {facts.said(key)}",
+            lambda facts: help,
+            "McoreEngineConfig and _check_dcp_unsupported_features",
+            AT_WORKERS,
+        )
+
+    longest = f"{MEGATRON}.max_seqlen_per_dp_cp_rank"
+    yield row(
+        "D17",
+        longest,
+        lambda facts: (most := facts.count_or_none(longest)) is None or most <= 0,
+        "needs the longest sequence of a rank",
+        f"set {longest} to the tokens that fit one GPU",
+    )
+    packed = f"{MEGATRON}.use_remove_padding"
+    yield row(
+        "D17r", packed, lambda facts: not facts.flag(packed), "works on packed sequences only", f"set {packed}=True"
+    )
+    padded = f"{MEGATRON}.pad_to_length"
+    yield row("D17p", padded, lambda facts: facts.flag(padded), "works without padding only", f"set {padded}=False")
+    virtual = f"{MEGATRON}.virtual_pipeline_model_parallel_size"
+    yield row(
+        "D17v",
+        virtual,
+        lambda facts: facts.count_or_none(virtual) not in (None, 1),
+        "knows no virtual pipeline",
+        f"set {virtual}=null",
+    )
+    yield Row(
+        "D17e",
+        "0.9.0",
+        (CONTEXT, GPUS, NODES),
+        _dynamic_context(_odd_ranks),
+        lambda facts: f"{facts.said(CONTEXT)} needs an even number of data parallel ranks of {facts.gpus_said()}",
+        lambda facts: "change the GPUs, or Megatron's tensor or pipeline parallel size",
+        "_validate_dcp_world_size",
+        AT_WORKERS,
+    )
+
+
+def _no_module(section: str) -> Ask:
+    return lambda facts: facts.get(f"{section}.source") == "importlib" and facts.get(f"{section}.module.path") is None
+
+
+def _module_rows() -> Iterator[Row]:
+    for since, until, section in (("0.7.0", "0.7.0", "reward_manager"), ("0.7.1", "", "reward.reward_manager")):
+        source, path = f"{section}.source", f"{section}.module.path"
+        yield Row(
+            "D14",
+            since,
+            (source, path),
+            _no_module(section),
+            lambda facts, source=source, path=path: f"{facts.said(source)} needs {path}",  # type: ignore[misc]
+            lambda facts, path=path: f"set {path} to the file of the reward manager",  # type: ignore[misc]
+            "load_reward_manager: Module path is required",
+            AT_WORKERS,
+            until=until,
+            entries=STOCK,
+        )
+
+
+def _eager_quantization(facts: Facts) -> bool:
+    if facts.text(NAME) != "trtllm" or facts.get(QUANTIZATION, None) != "fp8":
+        return False
+    return facts.text(LOAD_FORMAT) != "dummy"
 
 
 # ---- the overlong penalty of the reward manager `dapo`
@@ -326,6 +506,22 @@ ROWS: tuple[Row, ...] = (
         entries=STOCK,
     ),
     Row(
+        "T21k",
+        "0.7.1",
+        (ESTIMATOR, COMPONENTS),
+        lambda facts: (
+            facts.text(ESTIMATOR) == "gdpo"
+            and facts.trainer == "v0"
+            and facts.trains
+            and facts.plain(COMPONENTS) in (None, [])
+        ),
+        lambda facts: f"{facts.said(ESTIMATOR)} needs {COMPONENTS}: the components of the reward",
+        lambda facts: f"add +{COMPONENTS}=[…], the keys that the reward function returns",
+        "core_algos.py: GDPO requires 'algorithm.gdpo_reward_keys'",
+        AT_STEP,
+        entries=STOCK,
+    ),
+    Row(
         "W22",
         "0.8.0",
         (FUSED, SUM_PI),
@@ -336,6 +532,123 @@ ROWS: tuple[Row, ...] = (
         AT_STEP,
         entries=STOCK,
     ),
+    Row(
+        "W22g",
+        "0.7.1",
+        (PREFIX_GROUPER, FUSED, SUM_PI),
+        _shared_logits,
+        lambda facts: (
+            f"{facts.said(SUM_PI)} needs the logits of each sample, "
+            f"but {facts.said(PREFIX_GROUPER if facts.flag(PREFIX_GROUPER) else FUSED)}"
+        ),
+        lambda facts: f"set {PREFIX_GROUPER if facts.flag(PREFIX_GROUPER) else FUSED}=False",
+        "dp_actor.DataParallelPPOActor: calculate_sum_pi_squared is not supported",
+        AT_WORKERS,
+        until="0.7.1",
+    ),
+    Row(
+        "W20",
+        "0.8.0",
+        (QUANTIZATION, LOAD_FORMAT, NAME),
+        _eager_quantization,
+        lambda facts: (
+            f"{facts.said(QUANTIZATION)} of {facts.said(NAME)} needs dummy weights, not {facts.said(LOAD_FORMAT)}"
+        ),
+        lambda facts: f"set {LOAD_FORMAT}=dummy",
+        "trtllm_async_server.py: FP8 quantization is only supported for dummy load format",
+        AT_WORKERS,
+    ),
+    Row(
+        "D13",
+        "0.7.1",
+        (ROLLOUT_ROUTES, BYPASS),
+        _routes_twice,
+        lambda facts: (
+            f"{facts.said(ROLLOUT_ROUTES)} records routes of experts, and router_replay.mode R2 does so again"
+        ),
+        lambda facts: f"set {ROLLOUT_ROUTES}=False, or use mode R3",
+        "RayPPOTrainer.fit: conflicting router replay configuration",
+        AT_STEP,
+        entries=STOCK,
+    ),
+    Row(
+        "D13v",
+        "0.8.0",
+        (REMOVE_PADDING, f"{ACTOR}.use_remove_padding"),
+        _padded_routes,
+        lambda facts: f"router_replay of VeOmni works on packed sequences only, but {facts.said(REMOVE_PADDING)}",
+        lambda facts: f"set {REMOVE_PADDING}=True",
+        "VeOmniActorConfig: router_replay requires use_remove_padding=True",
+        AT_WORKERS,
+        fix=lambda facts: (REMOVE_PADDING, "True"),
+    ),
+    Row(
+        "D21",
+        "0.7.0",
+        (BRIDGE,),
+        _without_bridge,
+        lambda facts: f"{facts.said(BRIDGE)}, and the engine loads and saves models through mbridge only",
+        lambda facts: f"set {BRIDGE}=True",
+        "MegatronEngine: use_mbridge must be True",
+        AT_WORKERS,
+        fix=lambda facts: (BRIDGE, "True"),
+    ),
+    Row(
+        "D21h",
+        "0.7.0",
+        (BRIDGE, f"{MEGATRON}.dtype"),
+        _half_without_bridge,
+        lambda facts: f"{facts.said(f'{MEGATRON}.dtype')} needs mbridge, but {facts.said(BRIDGE)}",
+        lambda facts: f"set {BRIDGE}=True",
+        "megatron_workers.py: fp16 mode requires use_mbridge to be True",
+        AT_WORKERS,
+        until="0.7.1",
+        fix=lambda facts: (BRIDGE, "True"),
+    ),
+    Row(
+        "D21u",
+        "0.2.0",
+        (SEQUENCE_PARALLEL, STRATEGY),
+        _unshared_sequences,
+        lambda facts: f"{facts.said(SEQUENCE_PARALLEL)} is for FSDP, not for {facts.said(STRATEGY)}",
+        lambda facts: f"remove it; {MEGATRON}.context_parallel_size is what Megatron has",
+        "MegatronPPOActor._validate_config: bare assert",
+        AT_WORKERS,
+        until="0.7.1",
+    ),
+    Row(
+        "D21s",
+        "0.4.0",
+        (SHUFFLE, LOADER_SEED),
+        _unseeded,
+        lambda facts: f"{facts.said(SHUFFLE)} of Megatron's actor needs {short(LOADER_SEED)}, so that all ranks agree",
+        lambda facts: f"set {LOADER_SEED}=42",
+        "MegatronPPOActor._validate_config: seed must be manually set",
+        AT_WORKERS,
+        until="0.7.1",
+    ),
+    Row(
+        "W22p",
+        "0.9.0",
+        (PADDED,),
+        _padded_pack,
+        lambda facts: f"{facts.said(PADDED)} goes neither with router replay nor with a distillation of top tokens",
+        lambda facts: f"set {PADDED}=False",
+        "MegatronEngineWithLMHead: pad_to_length is not supported",
+        AT_STEP,
+    ),
+    Row(
+        "W22f",
+        "0.9.0",
+        (f"{ACTOR}.fsdp_config.pad_to_length",),
+        _padded_teacher,
+        lambda facts: "fsdp_config.pad_to_length True does not go with a distillation of top tokens",
+        lambda facts: f"set {ACTOR}.fsdp_config.pad_to_length=False",
+        "FSDPEngineWithLMHead.prepare_model_inputs",
+        AT_STEP,
+    ),
+    *_context_rows(),
+    *_module_rows(),
     Row(
         "T10",
         "0.5.0",

@@ -6,7 +6,7 @@ Sources: the normalisation in `workers/fsdp_workers.py` (to 0.7.1), `workers/eng
 from __future__ import annotations
 
 from verlint.verl.constraints import AT_STEP, AT_WORKERS, STOCK, Row
-from verlint.verl.constraints.batch import said_mini, said_ranks, said_samples
+from verlint.verl.constraints.batch import prompts, said_mini, said_ranks, said_samples
 from verlint.verl.constraints.mini import (
     CRITIC_MICRO,
     CRITIC_MICRO_PER_GPU,
@@ -31,6 +31,7 @@ from verlint.verl.facts import (
     Facts,
 )
 
+CRITIC_ENGINE_PARALLEL = "critic.fsdp.ulysses_sequence_parallel_size"
 _LEGACY = "fsdp_workers.py, normalize config"
 
 # ---- on one data parallel rank, legacy workers
@@ -124,6 +125,27 @@ def _engine_broken_up(facts: Facts) -> bool:
         return False
     micro, mini, dp = facts.count_or_none(MICRO_PER_GPU), facts.mini_samples, facts.dp
     return micro is not None and micro > 0 and mini % dp == 0 and mini // dp % micro != 0
+
+
+def _critic_uneven(facts: Facts) -> bool:
+    if facts.implementation != "engine" or facts.text("critic.strategy", "fsdp") not in ("fsdp", "fsdp2"):
+        return False
+    shared = facts.count(CRITIC_ENGINE_PARALLEL, 1)
+    if shared <= 0 or facts.n_gpus % shared or not facts.critic_used or not facts.trains or critic_above(facts):
+        return False
+    return facts.count(CRITIC_MINI) * facts.count(SAMPLES_OF_PROMPT, 1) % (facts.n_gpus // shared) != 0
+
+
+def _critic_uneven_message(facts: Facts) -> str:
+    n, shared = facts.count(SAMPLES_OF_PROMPT, 1), facts.count(CRITIC_ENGINE_PARALLEL, 1)
+    product = f"{facts.said(CRITIC_MINI)} x {facts.said(SAMPLES_OF_PROMPT)} = {facts.count(CRITIC_MINI) * n}"
+    return f"{product} samples of an update are not a multiple of the critic's {facts.n_gpus // shared} ranks"
+
+
+def _critic_uneven_help(facts: Facts) -> str:
+    ranks = facts.n_gpus // facts.count(CRITIC_ENGINE_PARALLEL, 1)
+    legal = prompts(facts.count(CRITIC_MINI), facts.count(SAMPLES_OF_PROMPT, 1), ranks)
+    return f"set {CRITIC_MINI} to {legal}"
 
 
 def _log_probs(key: str, of_ref: bool) -> Row:
@@ -243,6 +265,16 @@ ROWS: tuple[Row, ...] = (
         AT_STEP,
         fix=_whole_parts,
         same="W2",
+    ),
+    Row(
+        "W3c",
+        "0.8.0",
+        (CRITIC_MINI, SAMPLES_OF_PROMPT, GPUS, NODES),
+        _critic_uneven,
+        _critic_uneven_message,
+        _critic_uneven_help,
+        "engine_workers.train_mini_batch",
+        AT_STEP,
     ),
     _log_probs(f"{ROLLOUT}.log_prob_micro_batch_size_per_gpu", of_ref=False),
     _log_probs(f"{REF}.log_prob_micro_batch_size_per_gpu", of_ref=True),

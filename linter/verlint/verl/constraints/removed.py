@@ -93,4 +93,18 @@ ROWS: tuple[Row, ...] = (
         AT_STEP,
         entries=STOCK,
     ),
+    Row(
+        "T21d",
+        "0.9.0",
+        (ESTIMATOR, USE_V1),
+        lambda facts: facts.text(ESTIMATOR) == "gdpo" and _without_v1(facts),
+        lambda facts: (
+            f"{facts.said(ESTIMATOR)} needs each component of the reward, "
+            f"and the loop of {facts.said(USE_V1)} hands on their sum only"
+        ),
+        lambda facts: f"set {USE_V1}=False",
+        "core_algos.py: GDPO reward key not found",
+        AT_STEP,
+        entries=STOCK,
+    ),
 )

@@ -7,7 +7,9 @@ versions), `RolloutConfig.__post_init__` of `workers/config/rollout.py` (from 0.
 
 from __future__ import annotations
 
-from verlint.verl.constraints import AT_WORKERS, Row
+from collections.abc import Iterator
+
+from verlint.verl.constraints import AT_WORKERS, Ask, Row
 from verlint.verl.facts import GPUS, MODEL_PATH, NODES, ROLLOUT, Facts, gpus_are, short
 from verlint.verl.model_config import HEADS
 
@@ -120,6 +122,94 @@ def _heads_help(facts: Facts) -> str:
     return f"set {TENSOR}={fitting[-1]}" if fitting else f"set {TENSOR} to a divisor of {heads}"
 
 
+# ---- prefill and decode apart
+
+_PD = f"{ROLLOUT}.disaggregation"
+PREFILL, DECODE, DECODE_TENSOR = (
+    f"{_PD}.prefill_replicas",
+    f"{_PD}.decode_replicas",
+    f"{_PD}.decode_tensor_model_parallel_size",
+)
+PORT = f"{_PD}.bootstrap_port"
+
+
+def _split_span(facts: Facts) -> int:
+    """GPUs of a replica whose prefill and decode are apart."""
+    prefill = facts.count(TENSOR)
+    decode = facts.count_or_none(DECODE_TENSOR)
+    return prefill + facts.count(DECODE) * (prefill if decode is None else decode)
+
+
+def _wide_split(facts: Facts) -> bool:
+    return facts.flag(DISAGGREGATION) and facts.count(PREFILL) == 1 and _split_span(facts) > facts.count(GPUS)
+
+
+def _wide_split_message(facts: Facts) -> str:
+    decode = facts.said(DECODE_TENSOR if facts.count_or_none(DECODE_TENSOR) is not None else TENSOR)
+    sum_said = f"{facts.said(TENSOR)} + {facts.said(DECODE)} x {decode} = {_split_span(facts)}"
+    return f"{sum_said} GPUs of a replica are more than {facts.said(GPUS)}, and it cannot span nodes"
+
+
+def _split_rows() -> Iterator[Row]:
+    """What a replica with prefill and decode apart can be."""
+
+    def row(id: str, key: str, wrong: Ask, why: str, help: str, source: str) -> Row:
+        return Row(
+            id,
+            "0.8.0",
+            (key, DISAGGREGATION),
+            lambda facts: facts.flag(DISAGGREGATION) and wrong(facts),
+            lambda facts: f"{facts.said(key)}: {why}",
+            lambda facts: help,
+            source,
+            AT_WORKERS,
+        )
+
+    replica = "SGLangPDReplica and its like"
+    yield row(
+        "D7p",
+        PREFILL,
+        lambda facts: facts.count(PREFILL) != 1,
+        "a replica has one engine for prefill",
+        f"set {PREFILL}=1",
+        replica,
+    )
+    yield row(
+        "D7d",
+        DECODE,
+        lambda facts: facts.count(DECODE) < 1,
+        "a replica has at least one engine for decode",
+        f"set {DECODE}=1 or more",
+        "DisaggregationConfig",
+    )
+    yield row(
+        "D7o",
+        PORT,
+        lambda facts: (port := facts.count_or_none(PORT)) is not None and not 0 < port < 65536,
+        "there is no such port",
+        f"remove {PORT}, one is chosen then",
+        "DisaggregationConfig",
+    )
+    yield row(
+        "D7a",
+        DATA,
+        lambda facts: facts.count(DATA) != 1,
+        "prefill and decode cannot be apart with it",
+        f"set {DATA}=1",
+        replica,
+    )
+    yield Row(
+        "D7g",
+        "0.8.0",
+        (DECODE, TENSOR, DECODE_TENSOR, GPUS, DISAGGREGATION),
+        _wide_split,
+        _wide_split_message,
+        lambda facts: f"lower {TENSOR} or {DECODE}",
+        replica,
+        AT_WORKERS,
+    )
+
+
 def _split(*names: str) -> Row:
     """Prefill and decode on GPUs of their own, for engines that can."""
     since, until = ("0.8.0", "0.8.0") if names == ("sglang",) else ("0.9.0", "")
@@ -230,4 +320,5 @@ ROWS: tuple[Row, ...] = (
     ),
     _split("sglang"),
     _split("sglang", "vllm"),
+    *_split_rows(),
 )

@@ -7,8 +7,10 @@ Sources: `_validate_config` of `trainer/ppo/ray_trainer.py` (to 0.5.0), `FSDPAct
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 from verlint.verl.constraints import AT_WORKERS, Row
-from verlint.verl.facts import ACTOR, MODEL, MODEL_PATH, REF, SEQUENCE_PARALLEL, Facts
+from verlint.verl.facts import ACTOR, CRITIC_PATH, MODEL, MODEL_PATH, REF, SEQUENCE_PARALLEL, Facts
 from verlint.verl.model_config import HEADS, KV_HEADS
 from verlint.verl.undecided import Undecided
 
@@ -16,6 +18,7 @@ REMOVE_PADDING = f"{MODEL}.use_remove_padding"
 ENGINE_PARALLEL = f"{ACTOR}.fsdp_config.ulysses_sequence_parallel_size"
 REF_PARALLEL = f"{REF}.ulysses_sequence_parallel_size"
 CRITIC_PARALLEL = "critic.ulysses_sequence_parallel_size"
+CRITIC_ENGINE_PARALLEL = "critic.fsdp.ulysses_sequence_parallel_size"
 CRITIC_REMOVE_PADDING = "critic.model.use_remove_padding"
 
 _OLD = "RayPPOTrainer._validate_config"
@@ -107,22 +110,91 @@ def _groups_message(facts: Facts) -> str:
 
 
 def _heads_help(facts: Facts) -> str:
-    heads, groups = facts.of_model(HEADS), _number(facts, KV_HEADS)
-    fitting = [
-        size
-        for size in range(1, facts.sequence_parallel)
-        if heads % size == 0 and (groups is None or _fits(groups, size)) and facts.n_gpus % size == 0
-    ]
+    fitting = _sizes(facts, facts.of_model(HEADS), _number(facts.of_model, KV_HEADS), facts.sequence_parallel)
     return f"set {_size_key(facts)}={fitting[-1]}"
 
 
-def _number(facts: Facts, name: str) -> int | None:
+def _sizes(facts: Facts, heads: int, groups: int | None, below: int) -> list[int]:
+    """The sizes below one that share the heads of a model."""
+    return [
+        size
+        for size in range(1, below)
+        if heads % size == 0 and (groups is None or _fits(groups, size)) and facts.n_gpus % size == 0
+    ]
+
+
+def _number(of_model: Callable[[str], int], name: str) -> int | None:
     try:
-        return facts.of_model(name)
+        return of_model(name)
     except Undecided:
         return None
 
 
+def _critic_size_key(facts: Facts) -> str:
+    return CRITIC_PARALLEL if facts.implementation == "legacy" else CRITIC_ENGINE_PARALLEL
+
+
+def _critic_size(facts: Facts) -> int:
+    """GPUs that share a sequence in the critic; 1 without an FSDP critic."""
+    if facts.text("critic.strategy", "fsdp") not in ("fsdp", "fsdp2") or not facts.critic_used:
+        return 1
+    return facts.count(_critic_size_key(facts), 1)
+
+
+def _critic_heads_left_over(facts: Facts) -> bool:
+    size = _critic_size(facts)
+    return size > 1 and facts.of_critic(HEADS) % size != 0
+
+
+def _critic_groups_split(facts: Facts) -> bool:
+    size = _critic_size(facts)
+    return size > 1 and not _fits(facts.of_critic(KV_HEADS), size)
+
+
+def _critic_heads_help(facts: Facts) -> str:
+    fitting = _sizes(facts, facts.of_critic(HEADS), _number(facts.of_critic, KV_HEADS), _critic_size(facts))
+    return f"set {_critic_size_key(facts)}={fitting[-1]}"
+
+
+def _critic_heads_message(facts: Facts) -> str:
+    return f"{facts.of_critic_said(HEADS)} of the critic is not a multiple of {facts.said(_critic_size_key(facts))}"
+
+
+def _critic_groups_message(facts: Facts) -> str:
+    size = facts.said(_critic_size_key(facts))
+    return f"{facts.of_critic_said(KV_HEADS)} of the critic and {size}: neither is a multiple of the other"
+
+
+def _critic_heads_rows() -> Iterator[Row]:
+    """The heads of the critic's model, whose size has another key since 0.8."""
+    for since, until, key in (("0.3.0", "0.7.1", CRITIC_PARALLEL), ("0.8.0", "", CRITIC_ENGINE_PARALLEL)):
+        keys = (key, CRITIC_PATH)
+        yield Row(
+            "W16c",
+            since,
+            keys,
+            _critic_heads_left_over,
+            _critic_heads_message,
+            _critic_heads_help,
+            f"{_PATCH}: num_attention_heads must be divisible by ulysses_sp_size",
+            AT_WORKERS,
+            until=until,
+        )
+        yield Row(
+            "W16d",
+            since,
+            keys,
+            _critic_groups_split,
+            _critic_groups_message,
+            _critic_heads_help,
+            f"{_PATCH}: num_key_value_heads must be divisible by ulysses_sp_size or vice versa",
+            AT_WORKERS,
+            until=until,
+            unless=("W16c",),
+        )
+
+
+_PATCH = "apply_monkey_patch"
 _HEAD_KEYS = (SEQUENCE_PARALLEL, ENGINE_PARALLEL, MODEL_PATH)
 
 _KEYS = (REMOVE_PADDING, SEQUENCE_PARALLEL, REF_PARALLEL)
@@ -202,7 +274,7 @@ ROWS: tuple[Row, ...] = (
         _heads_left_over,
         _heads_message,
         _heads_help,
-        "apply_monkey_patch: num_attention_heads must be divisible by ulysses_sp_size",
+        f"{_PATCH}: num_attention_heads must be divisible by ulysses_sp_size",
         AT_WORKERS,
     ),
     Row(
@@ -212,8 +284,9 @@ ROWS: tuple[Row, ...] = (
         _groups_split,
         _groups_message,
         _heads_help,
-        "apply_monkey_patch: num_key_value_heads must be divisible by ulysses_sp_size or vice versa",
+        f"{_PATCH}: num_key_value_heads must be divisible by ulysses_sp_size or vice versa",
         AT_WORKERS,
         unless=("W16",),
     ),
+    *_critic_heads_rows(),
 )

@@ -52,6 +52,24 @@ def _prefill_help(facts: Facts) -> str:
     return f"set {BATCHED} to at least {_rollout_longest(facts)}, or {CHUNKED}=False"
 
 
+def _unchunked(facts: Facts) -> bool:
+    if facts.text(f"{ROLLOUT}.name") != "vllm" or facts.flag(CHUNKED, otherwise=True):
+        return False
+    return facts.count(BATCHED) < _served(facts)
+
+
+def _served(facts: Facts) -> int:
+    """Tokens of the longest sequence that the server of the rollout takes: its own key from 0.7.1, else the model's."""
+    own = facts.count_or_none(MODEL_LENGTH) if facts.at_least("0.7.1") else None
+    return own or facts.of_model(LONGEST)
+
+
+def _unchunked_message(facts: Facts) -> str:
+    own = facts.count_or_none(MODEL_LENGTH) if facts.at_least("0.7.1") else None
+    longest = facts.said(MODEL_LENGTH) if own else facts.of_model_said(LONGEST)
+    return f"{facts.said(BATCHED)} is below {longest} with {facts.said(CHUNKED)}"
+
+
 # ---- the longest sequence that the model knows
 
 
@@ -215,6 +233,19 @@ ROWS: tuple[Row, ...] = (
         AT_WORKERS,
         until="0.6.1",
         fix=lambda facts: (BATCHED, str(_rollout_longest(facts))),
+    ),
+    Row(
+        "W13",
+        "0.7.0",
+        (BATCHED, CHUNKED, MODEL_LENGTH, MODEL_PATH),
+        _unchunked,
+        _unchunked_message,
+        lambda facts: f"set {BATCHED} to at least {_served(facts)}, or {CHUNKED}=True",
+        "SchedulerConfig of vLLM",
+        "newer releases of vLLM stop when the server starts",
+        until="0.9.0",
+        fix=lambda facts: (BATCHED, str(_served(facts))),
+        verify="python3 -c 'import vllm; print(vllm.__version__)'  # 0.24 and newer reject it",
     ),
     Row(
         "W14",
