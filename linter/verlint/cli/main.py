@@ -15,6 +15,7 @@ OK, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130
 VERBS = {
     "check": "find what is wrong in launchers and experiment specs",
     "rule": "explain a rule: why it exists, a bad and a good example, how to fix",
+    "lsp": "the language server for editors",
     "rules": "list all rules",
     "show": "what a launcher would run: commands, conditions, values and where they come from",
 }

@@ -1,0 +1,1 @@
+"""What an editor asks of verlint, over the Language Server Protocol."""
