@@ -22,15 +22,16 @@ from verlint.experiment.launch import Launch
 from verlint.experiment.paths import absolute, in_tree, shown
 from verlint.experiment.script import Script
 from verlint.experiment.spec_calls import LauncherPlace
-from verlint.experiment.stage import Experiment, Stage, called_file
+from verlint.experiment.stage import Called, Experiment, Stage, called_file
 from verlint.families import FAMILIES
 from verlint.families.flows import MERGED, OUTPUT_OPTIONS, SCORES
-from verlint.graph.artifacts import Artifacts, path_text
+from verlint.graph.artifacts import Artifacts, checkpoint_at, path_text
 from verlint.graph.builder import Builder
 from verlint.graph.calls import distinct, launches_of_call
 from verlint.graph.model import EdgeKind, ExperimentGraph, Node, NodeKind
 from verlint.graph.stage_nodes import (
     NOWHERE,
+    Placed,
     add_branch,
     add_credentials,
     places,
@@ -108,9 +109,7 @@ class _FromScript:
         """Where the checkpoint that is used comes from: a copy of this step, else the runs that save there, else from
         outside."""
         same = [(save, node) for save, node in self.saved if save.key == use.key and save.command is not use.command]
-        copies = [node for save, node in same if use.step is not None and use.step in save.steps]
-        found = copies or [node for save, node in same if not save.steps]
-        return list(dict.fromkeys(found)) or [self.artifacts.checkpoints(shown(use.folder), use.span)]
+        return _made(same, use.step) or [self.artifacts.checkpoints(shown(use.folder), use.span)]
 
     # ---- one stage
 
@@ -118,7 +117,10 @@ class _FromScript:
         launches = self.commands.launches(stage)
         training = trains(stage, launches)
         self._uses(stage, node, training=training)
+        followed = self.commands.in_ledger(stage)
         for placed in places(launches, stage.kind):
+            if placed.flow is None and not followed:
+                self._use_of_call(node, placed, training=training)
             if placed.flow is None:
                 start_from_model(self.builder, node, placed, training=training)
             else:
@@ -147,6 +149,19 @@ class _FromScript:
                     kind = EdgeKind.STARTS_FROM if training else EdgeKind.READS
                     steps = [] if use.step is None else [use.step]
                     self.builder.edge(source, node, kind, use.span, use.role, steps)
+
+    def _use_of_call(self, node: Node, placed: Placed, *, training: bool) -> None:
+        """A checkpoint that a launch names, where only the launch is known."""
+        found = checkpoint_at(placed.path)
+        if found is None:
+            return
+        folder, role, step = found
+        if "${" in folder.rpartition("/")[2]:
+            return  # on a course where nobody says the run's name
+        same = [(save, each) for save, each in self.saved if each.facts.get("path") == folder]
+        kind = EdgeKind.STARTS_FROM if training and placed.starts else EdgeKind.READS
+        for source in _made(same, step) or [self.artifacts.checkpoints(folder, placed.span)]:
+            self.builder.edge(source, node, kind, placed.span, role, [] if step is None else [step])
 
     def _save(self, stage: Stage, node: Node, launch: Launch) -> None:
         save = saved_by(launch, NOWHERE)
@@ -322,14 +337,30 @@ class _StageCommands:
         called = None if stage.command is None else called_file(stage.command)
         if called is None or stage.command is None:
             return []
-        around = stage.command.around
-        name = in_tree(absolute(called.path, around.cwd))
-        start = in_tree(around.cwd)
-        source = None if name is None else self.script.tree.source(name)
-        if source is None or start is None or not source.path.endswith(".sh"):
+        found = self._found(called, stage.command)
+        if found is None or not found.name.endswith(".sh"):
             return []
-        place = LauncherPlace(source, "" if start == "." else start, posixpath.relpath(name or "", start))
-        return launches_of_call(place, list(called.arguments), self.script.tree, self.script.programs, self.launch_of)
+        return launches_of_call(found, list(called.arguments), self.script.tree, self.script.programs, self.launch_of)
+
+    def _found(self, called: Called, command: Command) -> LauncherPlace | None:
+        """The script that is called; where the working directory is not known, seen from the driver's start folder."""
+        tree, cwd = self.script.tree, command.around.cwd
+        name, start = in_tree(absolute(called.path, cwd)), in_tree(cwd)
+        if name is None or start is None:
+            relative, start = called.path.known, self.script.start or "."
+            if relative is None or relative.startswith("/"):
+                return None
+            name = posixpath.normpath(posixpath.join(start, relative))
+        source = None if name.startswith("..") else tree.source(name)
+        return (
+            None
+            if source is None
+            else LauncherPlace(source, "" if start == "." else start, posixpath.relpath(name, start))
+        )
+
+    def in_ledger(self, stage: Stage) -> bool:
+        """Whether the driver is followed into the stage, so that the ledger knows its checkpoints."""
+        return bool(stage.launches) or any(len(each.around.stack) > 0 for each in self._every[stage.order])
 
     def uses(self, stage: Stage, ledger: Ledger) -> list[Use]:
         """The checkpoints that a stage uses: on its expected course, on any when none is used there."""
@@ -340,6 +371,12 @@ class _StageCommands:
     def _is_of(self, use: Use, stage: Stage) -> bool:
         found = self.at.get((use.place.path, use.place.inner))
         return found is not None and found[1] is stage
+
+
+def _made(saved: Sequence[tuple[Save, Node]], step: int | None) -> list[Node]:
+    """What makes a step in a folder: a copy of this step, else the runs that save there."""
+    copies = [node for save, node in saved if step is not None and step in save.steps]
+    return list(dict.fromkeys(copies or [node for save, node in saved if not save.steps]))
 
 
 def _branch(branch: Value | Text | None) -> str:

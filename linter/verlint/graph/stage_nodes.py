@@ -126,10 +126,10 @@ def add_credentials(builder: Builder, node: Node, commands: Iterable[Command], l
             for hole in word.holes:
                 if isinstance(hole.key, tuple) and hole.key[:1] == ("env",) and is_secret_name(hole.name):
                     _credential(builder, node, hole.name, hole.span or command.span)
-        for name in command.around.environment if not command.builtin else ():
-            if is_secret_name(name):
-                _credential(builder, node, name, command.span)
     for launch in launches:
+        for name in launch.command.around.environment:
+            if is_secret_name(name):
+                _credential(builder, node, name, launch.command.span)
         value = launch["trainer.logger"]
         for logger in _listed(value):
             if logger in LOGGERS:

@@ -10,7 +10,7 @@ from verlint.graph.model import EdgeKind, Node, NodeKind
 from verlint.report.graphs import Options
 from verlint.report.graphs.script import PAGE_SCRIPT
 from verlint.report.graphs.style import PAGE_STYLE
-from verlint.report.graphs.svg import MARGIN, picture
+from verlint.report.graphs.svg import MARGIN, gathered, picture
 from verlint.report.graphs.view import View
 from verlint.report.summary import counted
 
@@ -70,7 +70,8 @@ def _section(view: View, number: int, options: Options) -> str:
     prefix = f"x{number}-"
     drawn = picture(view, prefix)
     width, height = drawn.width + 2 * MARGIN, drawn.height + 2 * MARGIN
-    details = "\n".join(_detail(view, node, prefix) for node in view.nodes())
+    together = {node.id: members for members in gathered(view) for node in members}
+    details = "\n".join(_detail(view, node, together.get(node.id, [])) for node in view.nodes())
     box = f"{-MARGIN:.0f} {-MARGIN:.0f} {width:.0f} {height:.0f}"
     size = f"max-width:{width:.0f}px;min-width:{width * _LEAST:.0f}px"
     return (
@@ -177,13 +178,16 @@ def _finding(view: View, finding: Finding, related: str = "", open_: str = "") -
 # ---- the side: one node
 
 
-def _detail(view: View, node: Node, prefix: str) -> str:
+def _detail(view: View, node: Node, members: Sequence[Node]) -> str:
     order = f"{node.facts['order']}. " if node.kind is NodeKind.STAGE else ""
     rows = [("place", f"<code>{escape(view.place(node.span))}</code>")] if node.span is not None else []
     for name, fact in node.facts.items():
         if name != "order":
             text = escape(view.shown(fact))
             rows.append((name, f'<span class="mono">{text}</span>' if name in ("path", "launcher", "run") else text))
+    if len(members) > 1:
+        others = [_link(view, each, each.facts.get("path", "")) for each in members if each is not node]
+        rows.append(("together with", "<br>".join(others)))
     groups: dict[str, list[str]] = {}
     for edge, other in view.graph.into(node):
         if other.kind in view.kinds:

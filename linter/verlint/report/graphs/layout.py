@@ -17,6 +17,8 @@ GAP, NARROW_GAP, ROW_GAP = 22.0, 14.0, 44.0
 STAGES_IN_A_ROW = 4
 _SWEEPS, _PLACINGS = 12, 60
 _PORT = 30.0
+_PULL = 0.97
+"""How much of its way from the middle a box keeps at each placing, so that parts without lines stay together."""
 
 
 @dataclass(slots=True)
@@ -64,10 +66,11 @@ class _Link:
     kind: EdgeKind
 
 
-def lay_out(view: View, sizes: Mapping[str, tuple[float, float]]) -> Layout:
-    """The layout of the stages and artifacts of a graph; `sizes` gives width and height of each."""
+def lay_out(view: View, sizes: Mapping[str, tuple[float, float]], shown_in: Mapping[str, str]) -> Layout:
+    """The layout of the stages and artifacts of a graph; `sizes` gives width and height of each box, `shown_in` the
+    box that a node is shown in."""
     nodes = {node.id: node for node in view.nodes() if node.id in sizes}
-    links = _links(view, nodes)
+    links = _links(view, shown_in)
     rows = _rows(view, nodes, links)
     boxes = {id: Box(id, *sizes[id], rows[id], node) for id, node in nodes.items()}
     passing: list[Box] = []
@@ -90,15 +93,15 @@ def lay_out(view: View, sizes: Mapping[str, tuple[float, float]]) -> Layout:
     return Layout(every, lines, max((box.x + box.width / 2 for box in every), default=0.0), height)
 
 
-def _links(view: View, nodes: Mapping[str, Node]) -> list[_Link]:
+def _links(view: View, shown_in: Mapping[str, str]) -> list[_Link]:
     """What is drawn as a line, each pair of boxes once. The order of a script's commands is seen by the rows."""
     kinds = {*INPUTS, EdgeKind.WRITES, EdgeKind.COPIED}
     if view.graph.experiment.is_spec:
         kinds.add(EdgeKind.BEFORE)
     found: dict[tuple[str, str], _Link] = {}
     for edge in view.edges:
-        if edge.kind in kinds and edge.source in nodes and edge.target in nodes:
-            pair = (edge.source, edge.target)
+        if edge.kind in kinds and edge.source in shown_in and edge.target in shown_in:
+            pair = (shown_in[edge.source], shown_in[edge.target])
             if pair not in found or edge.kind is EdgeKind.STARTS_FROM:
                 found[pair] = _Link(*pair, edge.kind)
     return list(found.values())
@@ -116,11 +119,16 @@ def _rows(view: View, nodes: Mapping[str, Node], links: Sequence[_Link]) -> dict
         targets[link.source].append(link.target)
     rows: dict[str, int] = {}
     full: dict[int, int] = {}
+    lonely: dict[int, bool] = {}
     current = 0
     for stage in view.nodes(NodeKind.STAGE):
         row = max([current, *(rows[each] + 1 for each in sources[stage.id] if each in rows)])
         if full.get(row, 0) >= STAGES_IN_A_ROW:
             row += 2
+        alone = not (sources[stage.id] or targets[stage.id])
+        if lonely.setdefault(row, alone) is not alone:  # what has no lines would push the others aside
+            row += 1 if lonely[row] else 2
+            lonely[row] = alone
         full[row] = full.get(row, 0) + 1
         rows[stage.id] = current = row
         for source in sources[stage.id]:
@@ -226,13 +234,26 @@ def _place(rows: Sequence[list[Box]]) -> None:
         for row in rows if down else reversed(rows):
             wanted = [_wanted(box, down=down, both=sweep >= _SWEEPS) for box in row]
             _settle(row, wanted)
+    _centre([row for row in rows if row and all(not (box.above or box.below) for box in row)], rows)
+
+
+def _centre(alone: Sequence[list[Box]], rows: Sequence[list[Box]]) -> None:
+    """Put rows without lines in the middle of the others."""
+    joined = [box for row in rows for box in row if box.above or box.below]
+    if not joined:
+        return
+    middle = (min(box.x - box.width / 2 for box in joined) + max(box.x + box.width / 2 for box in joined)) / 2
+    for row in alone:
+        shift = middle - (row[0].x - row[0].width / 2 + row[-1].x + row[-1].width / 2) / 2
+        for box in row:
+            box.x += shift
 
 
 def _wanted(box: Box, *, down: bool, both: bool) -> float:
     neighbours = [*box.above, *box.below] if both else box.above if down else box.below
     if not neighbours:
-        return box.x
-    return sum(each.x for each in neighbours) / len(neighbours)
+        return box.x * _PULL if box.above or box.below else 0.0
+    return sum(each.x for each in neighbours) / len(neighbours) * _PULL
 
 
 def _settle(row: Sequence[Box], wanted: Sequence[float]) -> None:
@@ -247,7 +268,8 @@ def _settle(row: Sequence[Box], wanted: Sequence[float]) -> None:
         offsets.append(at)
     groups: list[tuple[float, float, int]] = []  # sum of weighted places, weight, number of boxes
     for box, place, offset in zip(row, wanted, offsets, strict=True):
-        weight = 1.0 if box.node is not None else 3.0
+        alone = not (box.above or box.below)
+        weight = 3.0 if box.node is None else 0.01 if alone else 1.0
         groups.append(((place - offset) * weight, weight, 1))
         while len(groups) > 1 and groups[-2][0] / groups[-2][1] > groups[-1][0] / groups[-1][1]:
             last, other = groups.pop(), groups.pop()

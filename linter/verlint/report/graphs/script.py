@@ -4,7 +4,8 @@ PAGE_SCRIPT = """
 "use strict";
 for (const part of document.querySelectorAll("section.experiment")) {
   const picture = part.querySelector(".drawing svg");
-  const nodes = new Map([...picture.querySelectorAll(".node")].map((each) => [each.dataset.node, each]));
+  const boxes = [...picture.querySelectorAll(".node")].map((each) => [each, each.dataset.node.split(" ")]);
+  const nodes = new Map(boxes.flatMap(([each, ids]) => ids.map((id) => [id, each])));
   const lines = [...picture.querySelectorAll(".line")].map((each) => [each, each.dataset.ends.split(" ")]);
   const overview = part.querySelector(".overview");
   const details = new Map([...part.querySelectorAll(".detail")].map((each) => [each.dataset.detail, each]));
@@ -15,7 +16,7 @@ for (const part of document.querySelectorAll("section.experiment")) {
   };
   const show = (ids, around) => {
     clear();
-    const wanted = ids.filter((id) => nodes.has(id));
+    const wanted = boxes.filter(([, all]) => all.some((id) => ids.includes(id))).map(([, all]) => all[0]);
     if (!wanted.length) return;
     picture.classList.add("focus");
     for (const id of wanted) nodes.get(id).classList.add("hot");
@@ -35,7 +36,7 @@ for (const part of document.querySelectorAll("section.experiment")) {
     if (nodes.has(chosen)) nodes.get(chosen).classList.add("chosen");
     overview.parentElement.scrollTop = 0;
   };
-  for (const [id, node] of nodes) {
+  for (const [node, [id]] of boxes) {
     node.addEventListener("mouseenter", () => show([id], true));
     node.addEventListener("mouseleave", clear);
     node.addEventListener("focus", () => show([id], true));

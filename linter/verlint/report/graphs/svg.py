@@ -11,7 +11,7 @@ from verlint.report.graphs import Options
 from verlint.report.graphs.layout import Box, Layout, Line, lay_out
 from verlint.report.graphs.measure import broken, cut_to
 from verlint.report.graphs.style import PICTURE_STYLE
-from verlint.report.graphs.view import View
+from verlint.report.graphs.view import Tally, View, tally
 from verlint.report.summary import counted
 
 STAGE_WIDTH, ARTIFACT_WIDTH = 256.0, 230.0
@@ -21,6 +21,9 @@ _LINE = 16.0
 _TITLE, _PLAIN, _SMALL = 13.5, 11.5, 10.5
 _ROOM, _HEAD = 24.0, 34.0
 """What margins, and the number before a name, take of a box's width."""
+_PATHS = 4
+"""How many paths of artifacts that share a box are written on it."""
+
 _SHARED = (
     (NodeKind.ROOT, "roots"),
     (NodeKind.MODEL, "models"),
@@ -72,15 +75,34 @@ def render(views: Sequence[View], options: Options) -> str:
 
 def picture(view: View, prefix: str = "") -> Picture:
     """The boxes and lines of one experiment. `prefix` makes the ids of its boxes unique in a page."""
-    rows = {node.id: _rows(view, node) for node in view.nodes() if node.kind in (NodeKind.STAGE, NodeKind.ARTIFACT)}
+    boxes = gathered(view)
+    rows = {members[0].id: _rows(view, members) for members in boxes}
     sizes = {
-        node.id: (_width(node), _PAD * 2 + _LINE * len(rows[node.id]) - 2.0) for node in view.nodes() if node.id in rows
+        members[0].id: (_width(members[0]), _PAD * 2 + _LINE * len(rows[members[0].id]) - 2.0) for members in boxes
     }
-    layout = lay_out(view, sizes)
+    layout = lay_out(view, sizes, {node.id: members[0].id for members in boxes for node in members})
+    members_of = {members[0].id: members for members in boxes}
     parts = [_line(line, prefix) for line in layout.lines]
     parts += [_passing(box, layout, prefix) for box in layout.boxes if box.node is None]
-    parts += [_box(view, box, rows[box.key], prefix) for box in layout.boxes if box.node is not None]
+    parts += [
+        _box(view, box, members_of[box.key], rows[box.key], prefix) for box in layout.boxes if box.node is not None
+    ]
     return Picture("\n".join(parts), layout.width, layout.height)
+
+
+def gathered(view: View) -> list[list[Node]]:
+    """The nodes of each box: a stage or an artifact, or several artifacts of one kind that the same stages write and
+    read in the same ways."""
+    found: dict[object, list[Node]] = {}
+    for node in view.nodes():
+        key: object = node.id
+        if node.kind is NodeKind.ARTIFACT and not {"steps", "roles"} & set(node.facts):
+            ends = [(edge.kind, other.id, edge.label) for edge, other in view.graph.into(node)]
+            ends += [(edge.kind, other.id, edge.label) for edge, other in view.graph.out_of(node)]
+            key = (node.label, tuple(ends)) if ends and "path" in node.facts else node.id
+        if node.kind in (NodeKind.STAGE, NodeKind.ARTIFACT):
+            found.setdefault(key, []).append(node)
+    return list(found.values())
 
 
 def _width(node: Node) -> float:
@@ -90,8 +112,9 @@ def _width(node: Node) -> float:
 # ---- what stands on a box
 
 
-def _rows(view: View, node: Node) -> list[Row]:
-    rows = _stage_rows(view, node) if node.kind is NodeKind.STAGE else _artifact_rows(view, node)
+def _rows(view: View, members: Sequence[Node]) -> list[Row]:
+    node = members[0]
+    rows = _stage_rows(view, node) if node.kind is NodeKind.STAGE else _artifact_rows(view, members)
     room = _width(node) - _ROOM
     return [part for row in rows for part in _broken(row, room)]
 
@@ -140,43 +163,52 @@ def _weights(view: View, node: Node) -> Iterator[Row]:
         yield Row("model", _PLAIN, view.shown(" ".join(each for each in (verb, name, said) if each)))
 
 
-def _artifact_rows(view: View, node: Node) -> Iterator[Row]:
-    facts = node.facts
-    yield Row("name", 12.0, view.shown(node.label))
+def _artifact_rows(view: View, members: Sequence[Node]) -> Iterator[Row]:
+    node, facts = members[0], members[0].facts
+    count = f" ({len(members)})" if len(members) > 1 else ""
+    yield Row("name", 12.0, view.shown(node.label) + count)
     steps = f"steps {facts['steps']}" if "steps" in facts and not facts["steps"].startswith("every") else ""
     said = ", ".join(each for each in (facts.get("roles", ""), steps or facts.get("steps", "")) if each)
     if said:
         yield Row("about", _PLAIN, view.shown(said))
-    path = facts.get("path", "")
-    if path:
-        root = next((each for _, each in view.graph.into(node, EdgeKind.HOLDS)), None)
-        above = "" if root is None else root.facts.get("path", "")
-        if root is not None and path.startswith(above):
-            yield Row("mono", _SMALL, view.shown(path[len(above) :]), root=view.shown(root.label))
-        else:
-            yield Row("mono", _SMALL, view.shown(path))
+    for each in members[:_PATHS]:
+        if "path" in each.facts:
+            yield _path_row(view, each)
+    if len(members) > _PATHS:
+        yield Row("about", _PLAIN, f"and {len(members) - _PATHS} more")
     if view.is_outside(node):
-        yield Row("about", _PLAIN, "nothing here writes it")
+        yield Row("about", _PLAIN, "nothing here writes it" if len(members) == 1 else "nothing here writes them")
+
+
+def _path_row(view: View, node: Node) -> Row:
+    """The path of an artifact, with its root called by its name."""
+    path = node.facts["path"]
+    root = next((each for _, each in view.graph.into(node, EdgeKind.HOLDS)), None)
+    above = "" if root is None else root.facts.get("path", "")
+    if root is not None and path.startswith(above):
+        return Row("mono", _SMALL, view.shown(path[len(above) :]), root=view.shown(root.label))
+    return Row("mono", _SMALL, view.shown(path))
 
 
 # ---- drawing
 
 
-def _box(view: View, box: Box, rows: Sequence[Row], prefix: str) -> str:
-    node = box.node
-    assert node is not None
+def _box(view: View, box: Box, members: Sequence[Node], rows: Sequence[Row], prefix: str) -> str:
+    node = members[0]
     left, width = box.x - box.width / 2, box.width
     kind = node.kind.value
     outside = " outside" if node.kind is NodeKind.ARTIFACT and view.is_outside(node) else ""
-    worst = view.tally(node).worst
-    state = f" {worst}" if worst else ""
+    found = tally([finding for each in members for finding in view.findings_at(each)])
+    state = f" {found.worst}" if found.worst else ""
     radius = 6 if node.kind is NodeKind.STAGE else 16
     label = escape(f"{node.kind.value} {node.facts.get('order', '')} {view.shown(node.label)}".replace("  ", " "))
-    marks = f'class="node {kind}{outside}{state}" id="{prefix}{node.id}" data-node="{node.id}"'
+    title = "\n\n".join(_title(view, each) for each in members)
+    ids = " ".join(each.id for each in members)
+    marks = f'class="node {kind}{outside}{state}" id="{prefix}{node.id}" data-node="{ids}"'
     place = f'x="{_n(left)}" y="{_n(box.y)}" width="{_n(width)}" height="{_n(box.height)}"'
     out = [
         f'<g {marks} tabindex="0" role="button" aria-label="{label}">',
-        f"<title>{escape(_title(view, node))}</title>",
+        f"<title>{escape(title)}</title>",
         f'<rect class="box" {place} rx="{radius}"/>',
     ]
     head = 0.0
@@ -187,7 +219,7 @@ def _box(view: View, box: Box, rows: Sequence[Row], prefix: str) -> str:
             f'<text class="number" x="{_n(left + 21)}" y="{_n(box.y + 22)}">{escape(order)}</text>'
         )
         head = _HEAD
-    badge, taken = _badge(view, node, left + width - 8, box.y + 8)
+    badge, taken = _badge(found, left + width - 8, box.y + 8)
     y = box.y + _PAD + 10
     for row in rows:
         if row.style == "name":
@@ -198,9 +230,8 @@ def _box(view: View, box: Box, rows: Sequence[Row], prefix: str) -> str:
     return "".join([*out, badge, "</g>"])
 
 
-def _badge(view: View, node: Node, right: float, top: float) -> tuple[str, float]:
+def _badge(found: Tally, right: float, top: float) -> tuple[str, float]:
     """The findings of a node, counted, at its upper right corner; with the room they take."""
-    found = view.tally(node)
     counts = (("error", found.errors, "E"), ("warning", found.warnings, "W"), ("info", found.infos, "I"),
               ("unsure", found.unsure, "?"))  # fmt: skip
     parts: list[str] = []
