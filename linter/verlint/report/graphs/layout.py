@@ -14,7 +14,7 @@ from verlint.record import dataclass, field
 from verlint.report.graphs.view import INPUTS, View
 
 GAP, NARROW_GAP, ROW_GAP = 22.0, 14.0, 44.0
-STAGES_IN_A_ROW = 4
+STAGES_IN_A_ROW, ARTIFACTS_IN_A_ROW = 4, 4
 _SWEEPS, _PLACINGS = 12, 60
 _PORT = 30.0
 _PULL = 0.97
@@ -137,6 +137,7 @@ def _rows(view: View, nodes: Mapping[str, Node], links: Sequence[_Link]) -> dict
         _below(stage.id, row, nodes, targets, rows)
     for id in nodes:
         rows.setdefault(id, current + 1)
+    _relieve(nodes, targets, rows)
     top = min(rows.values(), default=0)
     return {id: row - top for id, row in rows.items()}
 
@@ -149,6 +150,15 @@ def _below(
         if target not in rows and nodes[target].kind is NodeKind.ARTIFACT:
             rows[target] = row + 1
             _below(target, row + 1, nodes, targets, rows)
+
+
+def _relieve(nodes: Mapping[str, Node], targets: Mapping[str, list[str]], rows: dict[str, int]) -> None:
+    """Move artifacts of a crowded row down, to where they are first read."""
+    for row in range(min(rows.values(), default=0), max(rows.values(), default=0)):
+        here = [id for id, at in rows.items() if at == row and nodes[id].kind is NodeKind.ARTIFACT]
+        last = {id: min((rows[each] for each in targets[id]), default=0) - 1 for id in here}
+        for id in sorted(here, key=lambda id: -last[id])[: max(len(here) - ARTIFACTS_IN_A_ROW, 0)]:
+            rows[id] = max(last[id], row)
 
 
 def _lines(boxes: Mapping[str, Box], links: Sequence[_Link], passing: list[Box]) -> list[Line]:

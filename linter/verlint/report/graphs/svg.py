@@ -96,7 +96,7 @@ def gathered(view: View) -> list[list[Node]]:
     found: dict[object, list[Node]] = {}
     for node in view.nodes():
         key: object = node.id
-        if node.kind is NodeKind.ARTIFACT and not {"steps", "roles"} & set(node.facts):
+        if node.kind is NodeKind.ARTIFACT and "roles" not in node.facts:
             ends = [(edge.kind, other.id, edge.label) for edge, other in view.graph.into(node)]
             ends += [(edge.kind, other.id, edge.label) for edge, other in view.graph.out_of(node)]
             key = (node.label, tuple(ends)) if ends and "path" in node.facts else node.id
@@ -167,8 +167,11 @@ def _artifact_rows(view: View, members: Sequence[Node]) -> Iterator[Row]:
     node, facts = members[0], members[0].facts
     count = f" ({len(members)})" if len(members) > 1 else ""
     yield Row("name", 12.0, view.shown(node.label) + count)
-    steps = f"steps {facts['steps']}" if "steps" in facts and not facts["steps"].startswith("every") else ""
-    said = ", ".join(each for each in (facts.get("roles", ""), steps or facts.get("steps", "")) if each)
+    steps = facts.get("steps", "")
+    if any(each.facts.get("steps", "") != steps for each in members):
+        steps = ""
+    steps = steps if not steps or steps.startswith("every") else f"steps {steps}"
+    said = ", ".join(each for each in (facts.get("roles", ""), steps) if each)
     if said:
         yield Row("about", _PLAIN, view.shown(said))
     for each in members[:_PATHS]:
