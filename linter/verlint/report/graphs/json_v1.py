@@ -40,7 +40,7 @@ def _experiment(view: View) -> dict[str, Any]:
             {**_node(view, node), "findings": [number[id(each)] for each in view.findings_at(node)]}
             for node in view.nodes()
         ],
-        "edges": [_edge(view, edge) for edge in view.edges],
+        "edges": [_edge(view, edge) for edge in view.every_edge],
         "findings": [finding_json(finding, redactor) for finding in view.findings],
     }
 

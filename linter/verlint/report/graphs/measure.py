@@ -19,14 +19,16 @@ def text_width(text: str, size: float, *, mono: bool = False, bold: bool = False
     return size * sum(_letter(letter) for letter in text) * (1.1 if bold else 1.0)
 
 
-def cut_to(text: str, room: float, size: float, *, mono: bool = False, bold: bool = False) -> str:
-    """The text, with an ellipsis for what does not fit."""
+def cut_to(text: str, room: float, size: float, *, mono: bool = False, bold: bool = False, tail: int = 0) -> str:
+    """The text, with an ellipsis for what does not fit; the last letters, as many as `tail` says, are kept."""
     if text_width(text, size, mono=mono, bold=bold) <= room:
         return text
-    end = len(text)
-    while end > 1 and text_width(text[:end] + ELLIPSIS, size, mono=mono, bold=bold) > room:
+    tail = min(tail, len(text) // 2)
+    kept = text[len(text) - tail :]
+    end = len(text) - tail
+    while end > 1 and text_width(text[:end] + ELLIPSIS + kept, size, mono=mono, bold=bold) > room:
         end -= 1
-    return text[:end].rstrip() + ELLIPSIS
+    return text[:end].rstrip() + ELLIPSIS + kept
 
 
 def broken(text: str, room: float, size: float, *, mono: bool = False, lines: int = 2) -> list[str]:

@@ -88,7 +88,7 @@ PAGE_STYLE = (
     "aside{flex:0 0 310px;position:sticky;top:12px;max-height:calc(100vh - 24px);overflow:auto;"
     "background:var(--panel);border:1px solid var(--rule);border-radius:8px;padding:4px 14px 14px}"
     "aside ul{list-style:none;margin:0;padding:0}aside li{padding:1px 0;overflow-wrap:anywhere}"
-    f"aside code,aside .mono{{font-family:{_MONO};font-size:12px}}"
+    f"aside code,aside .mono{{font-family:{_MONO};font-size:12px;overflow-wrap:anywhere}}"
     ".soft{color:var(--soft)}.detail{display:none}.detail.open{display:block}"
     ".detail h2{font-size:15px;overflow-wrap:anywhere}"
     "dl{display:grid;grid-template-columns:max-content 1fr;gap:1px 10px;margin:4px 0}"

@@ -21,6 +21,9 @@ _LINE = 16.0
 _TITLE, _PLAIN, _SMALL = 13.5, 11.5, 10.5
 _ROOM, _HEAD = 24.0, 34.0
 """What margins, and the number before a name, take of a box's width."""
+_TAIL = 9
+"""Letters at the end of a name that is cut: launchers often begin alike."""
+
 _PATHS = 4
 """How many paths of artifacts that share a box are written on it."""
 
@@ -227,7 +230,7 @@ def _box(view: View, box: Box, members: Sequence[Node], rows: Sequence[Row], pre
     for row in rows:
         if row.style == "name":
             room = width - _ROOM - head - taken
-            row = Row(row.style, row.size, cut_to(row.text, room, row.size, bold=True))
+            row = Row(row.style, row.size, cut_to(row.text, room, row.size, bold=True, tail=_TAIL))
         out.append(_text(row, left + _PAD + (head if row.style == "name" else 0), y))
         y += _LINE + (2 if row.style == "name" else 0)
     return "".join([*out, badge, "</g>"])

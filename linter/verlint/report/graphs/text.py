@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
 from verlint.finding import Finding, Verdict
 from verlint.graph.model import EdgeKind, Node, NodeKind
@@ -21,6 +22,8 @@ _SHARED = (
     (NodeKind.APPROVAL, "approvals", EdgeKind.AUTHORISES),
 )
 _VERB = 12
+_Branch: TypeAlias = "tuple[str, Node | None]"
+"""A line, and the node whose findings belong below it."""
 
 
 def render(views: Sequence[View], options: Options) -> str:
@@ -34,6 +37,7 @@ class _Tree:
         self.style = Style(options.color)
         self.width = options.width
         self.checked = options.checked
+        self.told: set[str] = set()
 
     def lines(self) -> Iterator[str]:
         view = self.view
@@ -48,11 +52,11 @@ class _Tree:
             if nodes:
                 yield ""
                 yield self.style.paint("bold", heading)
-                yield from self._branches([self._shared(node, edge) for node in nodes], nodes)
+                yield from self._branches([(self._shared(node, edge), node) for node in nodes])
         if view.elsewhere:
             yield ""
             yield self.style.paint("bold", "findings on no node")
-            yield from self._branches([self._finding(each) for each in view.elsewhere], ())
+            yield from self._branches([(self._finding(each), None) for each in view.elsewhere])
 
     def _summary(self) -> str:
         view = self.view
@@ -73,10 +77,10 @@ class _Tree:
         details = ", ".join(each for each in (about, round_, run, optional) if each)
         name = self.style.paint("bold", f"{facts['order']:>2} {view.shown(stage.label)}")
         yield f"{name}  {view.shown(details)}  ".rstrip() + "  " + self.style.paint("place", view.place(stage.span))
-        lines: list[str] = []
+        lines: list[_Branch] = []
         program = facts.get("launcher") or facts.get("entry", "")
         if program and program.rsplit("/", 1)[-1] != stage.label:
-            lines.append(self._line("runs", view.shown(program)))
+            lines.append((self._line("runs", view.shown(program)), None))
         for kind in (EdgeKind.RUNS_ON, EdgeKind.NEEDS, EdgeKind.AUTHORISES, EdgeKind.BEFORE):
             verb = {EdgeKind.AUTHORISES: "allowed by", EdgeKind.BEFORE: "after"}.get(kind, kind.value)
             found = [node for _, node in view.graph.into(stage, kind) if node.kind in view.kinds]
@@ -84,19 +88,28 @@ class _Tree:
                 shown = {edge.source for edge in view.edges if edge.kind is kind and edge.target == stage.id}
                 found = [node for node in found if node.id in shown]
             if found:
-                lines.append(self._line(verb, ", ".join(self._name(node) for node in found)))
-        lines += [self._input(edge.kind.value, edge.label, node) for edge, node in view.inputs(stage)]
-        lines += [self._output(node) for _, node in view.outputs(stage)]
-        lines += [self._finding(each) for each in view.findings_at(stage)]
-        yield from self._branches(lines, ())
+                lines.append((self._line(verb, ", ".join(self._name(node) for node in found)), None))
+        for edge, node in view.inputs(stage):
+            line = self._input(edge.kind.value, edge.label, node)
+            lines.append((line, self._told_once(node) if node.kind is NodeKind.ARTIFACT else None))
+        lines += [(self._output(node), self._told_once(node)) for _, node in view.outputs(stage)]
+        lines += [(self._finding(each), None) for each in view.findings_at(stage)]
+        yield from self._branches(lines)
 
-    def _branches(self, lines: Sequence[str], nodes: Sequence[Node]) -> Iterator[str]:
-        """Lines under a heading, the findings of each node below it."""
-        for number, line in enumerate(lines):
+    def _told_once(self, artifact: Node) -> Node | None:
+        """The artifact where its findings are to be shown: where it is met first."""
+        if artifact.id in self.told:
+            return None
+        self.told.add(artifact.id)
+        return artifact
+
+    def _branches(self, lines: Sequence[_Branch]) -> Iterator[str]:
+        """Lines under a heading, the findings of the node of each below it."""
+        for number, (line, node) in enumerate(lines):
             last = number == len(lines) - 1
             yield ("   └─ " if last else "   ├─ ") + line
-            for each in self.view.findings_at(nodes[number]) if nodes else ():
-                yield ("      " if last else "   │  ") + "   " + self._finding(each)
+            for each in self.view.findings_at(node) if node is not None else ():
+                yield ("      " if last else "   │  ") + "└─ " + self._finding(each)
 
     @staticmethod
     def _line(verb: str, text: str) -> str:

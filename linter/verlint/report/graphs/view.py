@@ -93,10 +93,15 @@ class View:
         return [node for node in self.graph.nodes(kind) if node.kind in self.kinds]
 
     @cached_property
-    def edges(self) -> list[Edge]:
-        """The edges between nodes that are shown. An order of stages that follows from the others is left out."""
+    def every_edge(self) -> list[Edge]:
+        """The edges between nodes that are shown."""
         shown = {node.id for node in self.nodes()}
-        every = [edge for edge in self.graph.edges() if edge.source in shown and edge.target in shown]
+        return [edge for edge in self.graph.edges() if edge.source in shown and edge.target in shown]
+
+    @cached_property
+    def edges(self) -> list[Edge]:
+        """The edges between nodes that are shown, without an order of stages that follows from the others."""
+        every = self.every_edge
         rest = [edge for edge in every if edge.kind is not EdgeKind.BEFORE]
         return [edge for edge in every if edge.kind is not EdgeKind.BEFORE or not _leads(rest, edge)]
 
