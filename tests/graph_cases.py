@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import re
+from contextlib import chdir
+from functools import cache
 from pathlib import Path
 
 from fixture_cases import FIXTURES, ROOT
 from verlint.cli.main import main
+from verlint.engine import check_loaded
+from verlint.experiment.project import Project
+from verlint.files.loading import load
+from verlint.graph.build import graph_of
+from verlint.graph.model import ExperimentGraph
+from verlint.report.graphs import GRAPH_FORMATS, Options, render_graphs
+from verlint.report.graphs.view import View
+from verlint.settings import Settings
 
 EXPERIMENTS = FIXTURES / "experiments"
 EXPECTED = ROOT / "tests/graphs"
@@ -31,6 +41,35 @@ def written(tmp_path: Path, *arguments: str) -> str:
     target = tmp_path / "graph.out"
     assert main(["graph", *arguments, "--output", str(target)]) == 0
     return target.read_text("utf-8")
+
+
+@cache
+def views(folder: str, name: str) -> list[View]:
+    """The graphs of one file of the experiments, with what the rules say, as `verlint graph` shows them there."""
+    here = EXPERIMENTS / folder
+    with chdir(here):
+        settings = Settings(root=here)
+        loading = load([name], settings)
+        project = Project(loading.files, settings, here)
+        found = [graph_of(each, project) for each in project.experiments if each.source.path == name]
+        findings = check_loaded(project, settings).findings
+        return [View(each, findings) for each in found if each is not None]
+
+
+def graph(folder: str, name: str) -> ExperimentGraph:
+    """The graph of one file of the experiments."""
+    (view,) = views(folder, name)
+    return view.graph
+
+
+def drawn(folder: str, name: str, format: str) -> str:
+    """That graph in a format, 100 columns wide."""
+    return render_graphs(views(folder, name), format, Options())
+
+
+def all_formats() -> str:
+    """An experiment with faults in every format."""
+    return "\n".join(drawn("gad/broken", "README.md", format) for format in GRAPH_FORMATS)
 
 
 # ---- Mermaid

@@ -15,18 +15,27 @@ from xml.etree import ElementTree
 import networkx
 import pytest
 
-from fixture_cases import FIXTURES, ROOT
-from graph_cases import DOCUMENTS, ENDINGS, EXPECTED, EXPERIMENTS, SMALL, dot_problems, mermaid_problems, written
+from fixture_cases import ROOT
+from graph_cases import (
+    DOCUMENTS,
+    ENDINGS,
+    EXPECTED,
+    EXPERIMENTS,
+    SMALL,
+    all_formats,
+    dot_problems,
+    drawn,
+    graph,
+    mermaid_problems,
+    views,
+    written,
+)
 from verlint.cli.main import main
-from verlint.experiment.project import Project
-from verlint.files.loading import load
-from verlint.graph.build import graph_of
-from verlint.graph.model import EdgeKind, ExperimentGraph, NodeKind
+from verlint.graph.model import EdgeKind, NodeKind
 from verlint.graph.steps import steps_text, without_steps
-from verlint.report.graphs import GRAPH_FORMATS
+from verlint.report.graphs import GRAPH_FORMATS, Options, render_graphs
 from verlint.report.graphs.layout import Box
 from verlint.report.graphs.measure import broken, cut_to, text_width
-from verlint.settings import Settings
 
 Bless = Callable[[Path, str], None]
 
@@ -40,15 +49,6 @@ DRAWN = [
 """All of them, whole and with faults; one is broken so that it cannot be read."""
 
 each_drawn = pytest.mark.parametrize(("folder", "name"), DRAWN, ids=[f"{folder}/{name}" for folder, name in DRAWN])
-
-
-def graph(folder: Path, name: str) -> ExperimentGraph:
-    """The graph of one file."""
-    settings = Settings(root=folder)
-    project = Project(load([str(folder / name)], settings).files, settings, folder)
-    found = [graph_of(each, project) for each in project.experiments if each.source.path.endswith(name)]
-    assert found[0] is not None
-    return found[0]
 
 
 @pytest.fixture
@@ -69,42 +69,47 @@ def expect(request: pytest.FixtureRequest, record_property: Callable[[str, objec
 
 @pytest.mark.parametrize("format", ENDINGS)
 @pytest.mark.parametrize(("family", "name"), SMALL.items(), ids=list(SMALL))
-def test_a_small_experiment(
-    family: str, name: str, format: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, expect: Bless
-) -> None:
-    monkeypatch.chdir(EXPERIMENTS / family / "clean")
-    monkeypatch.setenv("COLUMNS", "100")
-    text = written(tmp_path, name, "--format", format)
+def test_a_small_experiment(family: str, name: str, format: str, expect: Bless) -> None:
+    text = drawn(f"{family}/clean", name, format)
     expect(EXPECTED / f"{family}.{ENDINGS[format]}", re.sub(r'"version": "[^"]+"', '"version": "VERSION"', text))
 
 
 @pytest.mark.parametrize(("family", "name"), DOCUMENTS.items(), ids=list(DOCUMENTS))
-def test_a_document(family: str, name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, expect: Bless) -> None:
-    monkeypatch.chdir(EXPERIMENTS / family / "clean")
+def test_a_document(family: str, name: str, expect: Bless) -> None:
+    expect(EXPECTED / f"{family}-document.txt", drawn(f"{family}/clean", name, "text"))
+
+
+def test_the_command_prints_the_same(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(EXPERIMENTS / "gad/clean")
     monkeypatch.setenv("COLUMNS", "100")
-    expect(EXPECTED / f"{family}-document.txt", written(tmp_path, name, "--no-check"))
+    assert main(["graph", "gad-short.exp.yaml"]) == 0
+    assert capsys.readouterr().out == (EXPECTED / "gad.txt").read_text("utf-8")
 
 
 @each_drawn
-def test_every_format_is_well_formed(folder: str, name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.chdir(EXPERIMENTS / folder)
-    assert mermaid_problems(written(tmp_path, name, "--format", "mermaid")) == []
-    assert dot_problems(written(tmp_path, name, "--format", "dot")) == []
-    ElementTree.fromstring(written(tmp_path, name, "--format", "svg"))
-    assert Page(written(tmp_path, name, "--format", "html")).open == []
+def test_every_format_is_well_formed(folder: str, name: str) -> None:
+    assert mermaid_problems(drawn(folder, name, "mermaid")) == []
+    assert dot_problems(drawn(folder, name, "dot")) == []
+    ElementTree.fromstring(drawn(folder, name, "svg"))
+    assert Page(drawn(folder, name, "html")).open == []
 
 
 def test_a_folder_shows_all_its_experiments(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.chdir(EXPERIMENTS / "oel/clean")
-    data = json.loads(written(tmp_path, ".", "--format", "json", "--no-check"))
-    titles = [each["title"] for each in data["experiments"]]
-    assert titles == ["oel-lake-q3-4b", "oel-sokoban-q3-4b", "README.md", "usage_example.sh"]
-    assert mermaid_problems(written(tmp_path, ".", "--format", "mermaid", "--no-check")) == []
-    assert dot_problems(written(tmp_path, ".", "--format", "dot", "--no-check")) == []
-    page = written(tmp_path, ".", "--format", "html", "--no-check")
+    monkeypatch.chdir(EXPERIMENTS / "opcd/clean")
+    assert main(["graph", ".", "--no-check", "-o", str(tmp_path / "all.json")]) == 0
+    titles = [each["title"] for each in json.loads((tmp_path / "all.json").read_text("utf-8"))["experiments"]]
+    assert titles == ["opcd-math-q3-8b", "opcd-math-short", "README.md", "run_all.sh"]
+
+
+def test_several_experiments_in_one_output() -> None:
+    both = [*views("gad/clean", "gad-short.exp.yaml"), *views("opcd/clean", "short.exp.yaml")]
+    assert mermaid_problems(render_graphs(both, "mermaid", Options())) == []
+    assert dot_problems(render_graphs(both, "dot", Options())) == []
+    ElementTree.fromstring(render_graphs(both, "svg", Options()))
+    page = render_graphs(both, "html", Options())
     ids = re.findall(r' id="([^"]+)"', page)
     assert len(ids) == len(set(ids))
-    assert page.count('<section class="experiment">') == 4
+    assert page.count('<section class="experiment">') == 2
 
 
 # The graph -----------------------------------------------------------------------------------------------------------
@@ -112,14 +117,14 @@ def test_a_folder_shows_all_its_experiments(monkeypatch: pytest.MonkeyPatch, tmp
 
 @pytest.mark.parametrize(("family", "name"), WHOLE, ids=[f"{family}-{name}" for family, name in WHOLE])
 def test_a_clean_experiment_has_no_circle_and_every_input_has_a_maker(family: str, name: str) -> None:
-    found = graph(EXPERIMENTS / family / "clean", name)
+    found = graph(f"{family}/clean", name)
     assert networkx.is_directed_acyclic_graph(found.graph)
     for artifact in found.nodes(NodeKind.ARTIFACT):
         assert found.into(artifact, EdgeKind.WRITES, EdgeKind.COPIED), artifact.label
 
 
 def test_what_a_stage_hangs_on_are_its_ancestors() -> None:
-    found = graph(EXPERIMENTS / "oel/clean", "oel-sokoban.exp.yaml")
+    found = graph("oel/clean", "oel-sokoban.exp.yaml")
     stages = {node.label: node.id for node in found.nodes(NodeKind.STAGE)}
     labels = {found.node(id).label for id in networkx.ancestors(found.graph, stages["r2-eval"])}
     assert {"r1-extract", "r1-list", "r1-deploy", "r1-consolidate", "r2-extract", "policy", "OEL_ROOT"} - labels == {
@@ -130,7 +135,7 @@ def test_what_a_stage_hangs_on_are_its_ancestors() -> None:
 
 @pytest.mark.parametrize("name", ["gad.exp.yaml", "README.md"])
 def test_the_branches_of_gad(name: str) -> None:
-    found = graph(EXPERIMENTS / "gad/clean", name)
+    found = graph("gad/clean", name)
     on = {
         node.facts["kind"]: branch.facts["branch"]
         for node in found.nodes(NodeKind.STAGE)
@@ -140,7 +145,7 @@ def test_the_branches_of_gad(name: str) -> None:
 
 
 def test_a_copied_checkpoint_is_one_of_its_own() -> None:
-    found = graph(EXPERIMENTS / "gad/clean", "README.md")
+    found = graph("gad/clean", "README.md")
     copied = found.edges(EdgeKind.COPIED)
     assert [(found.node(each.source).facts["path"], each.label) for each in copied] == [
         ("${GAD_CKPT_ROOT}/lmsys-7b-warmup", "step 800")
@@ -155,7 +160,7 @@ def test_a_copied_checkpoint_is_one_of_its_own() -> None:
 def test_edges_join_what_their_kinds_say() -> None:
     ends: dict[EdgeKind, set[tuple[str, str]]] = {}
     for family, name in WHOLE:
-        found = graph(EXPERIMENTS / family / "clean", name)
+        found = graph(f"{family}/clean", name)
         for edge in found.edges():
             pair = (found.node(edge.source).kind.value, found.node(edge.target).kind.value)
             ends.setdefault(edge.kind, set()).add(pair)
@@ -182,7 +187,7 @@ def test_approvals_and_needs_of_a_spec(tmp_path: Path) -> None:
         "  two: {kind: eval, launcher: two.sh, needs: [one], approvals: [run-code]}\n"
         "  score: {kind: score, launcher: three.sh, needs: [one, two]}\n"
     )
-    found = graph(tmp_path, "a.exp.yaml")
+    (found,) = [view.graph for view in views(str(tmp_path), "a.exp.yaml")]
     shown = [(found.node(e.source).label, e.kind.value, found.node(e.target).label) for e in found.edges()]
     assert shown == [
         ("one", "before", "two"),
@@ -216,9 +221,8 @@ def test_a_path_without_its_steps() -> None:
 # Findings on nodes ---------------------------------------------------------------------------------------------------
 
 
-def test_findings_stand_on_the_nodes_they_are_about(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.chdir(EXPERIMENTS / "oel/broken")
-    (experiment,) = json.loads(written(tmp_path, "README.md", "--format", "json"))["experiments"]
+def test_findings_stand_on_the_nodes_they_are_about() -> None:
+    (experiment,) = json.loads(drawn("oel/broken", "README.md", "json"))["experiments"]
     codes = [each["code"] for each in experiment["findings"]]
     on = {node["id"]: sorted(codes[at] for at in node["findings"]) for node in experiment["nodes"] if node["findings"]}
     labels = {node["id"]: node["label"] for node in experiment["nodes"]}
@@ -227,35 +231,37 @@ def test_findings_stand_on_the_nodes_they_are_about(monkeypatch: pytest.MonkeyPa
     assert on["s8"] == ["VL201"]
     assert "VL802" in on["s9"]
     assert on["a9"] == ["VL203"]
-    assert all(path["path"] for path in experiment["findings"])
+
+
+def test_every_finding_is_told_once_in_the_text() -> None:
+    """A finding in a launcher that several stages run is told at each of them."""
+    text = drawn("oel/broken", "README.md", "text")
+    (view,) = views("oel/broken", "README.md")
+    for finding in view.findings:
+        owners = [node for node in view.nodes() if finding in view.findings_at(node)]
+        assert text.count(f"{finding.code} {finding.message[:40]}") == max(len(owners), 1)
 
 
 def test_findings_can_be_left_out(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.chdir(EXPERIMENTS / "oel/broken")
-    data = json.loads(written(tmp_path, "README.md", "--format", "json", "--no-check"))
+    monkeypatch.chdir(EXPERIMENTS / "opo/broken")
+    data = json.loads(written(tmp_path, "run_all.sh", "--format", "json", "--no-check"))
     assert data["checked"] is False
     assert data["experiments"][0]["findings"] == []
-    assert "findings" not in written(tmp_path, "README.md", "--no-check")
+    assert "findings" not in written(tmp_path, "run_all.sh", "--no-check")
 
 
 # Determinism, escapes, secrets ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("format", GRAPH_FORMATS)
-def test_the_same_every_time(format: str, tmp_path: Path) -> None:
+def test_the_same_every_time() -> None:
+    path = os.pathsep.join(str(ROOT / name) for name in ("linter", "rules", "tests"))
+    code = "import sys, graph_cases; sys.stdout.write(graph_cases.all_formats())"
     outputs = []
-    for seed in ("0", "1", "4242"):
-        environment = {
-            **os.environ,
-            "PYTHONHASHSEED": seed,
-            "PYTHONPATH": f"{ROOT / 'linter'}{os.pathsep}{ROOT / 'rules'}",
-        }
-        done = subprocess.run(
-            [sys.executable, "-m", "verlint", "graph", "README.md", "gad.exp.yaml", "--format", format],
-            cwd=EXPERIMENTS / "gad/broken", env=environment, capture_output=True, text=True, check=True,
-        )  # fmt: skip
-        outputs.append(done.stdout)
-    assert outputs[0] == outputs[1] == outputs[2]
+    for seed in ("0", "4242"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path, "PYTHONIOENCODING": "utf-8"}
+        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=True)
+        outputs.append(done.stdout.decode())
+    assert outputs[0] == outputs[1] == all_formats()
 
 
 EVIL = 'x"]; end <script>alert(1)</script> `a` #quot; \\N &lt; \x1b[31m\u202e $$ ]]> --> | {b}'
@@ -362,9 +368,8 @@ class Page(HTMLParser):
             self.open.append(f"/{tag}")
 
 
-def test_the_page_needs_nothing_else(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.chdir(EXPERIMENTS / "gad/broken")
-    text = written(tmp_path, "README.md", "gad.exp.yaml", "--format", "html")
+def test_the_page_needs_nothing_else() -> None:
+    text = drawn("gad/broken", "README.md", "html")
     assert not re.search(r"https?://|//[a-z]|@import|url\(", text)
     page = Page(text)
     assert {"src", "href", "xlink:href", "action"} & page.attributes.keys() == set()
@@ -372,9 +377,8 @@ def test_the_page_needs_nothing_else(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert page.attributes["content"][0] == "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 
 
-def test_every_box_has_its_details(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.chdir(EXPERIMENTS / "gad/clean")
-    text = written(tmp_path, "gad.exp.yaml", "--format", "html")
+def test_every_box_has_its_details() -> None:
+    text = drawn("gad/clean", "README.md", "html")
     boxes = {id for ids in re.findall(r'data-node="([^"]+)"', text) for id in ids.split()}
     details = set(re.findall(r'data-detail="([^"]+)"', text))
     assert boxes < details
@@ -387,17 +391,17 @@ def test_boxes_do_not_overlap_and_stages_go_down(folder: str, name: str, monkeyp
     from verlint.report.graphs import svg
     from verlint.report.graphs.view import View
 
-    drawn: list[list[Box]] = []
+    seen: list[list[Box]] = []
     real = svg.lay_out
 
     def watched(*arguments: object) -> object:
         layout = real(*arguments)  # type: ignore[arg-type]
-        drawn.append([box for box in layout.boxes if box.node is not None])
+        seen.append([box for box in layout.boxes if box.node is not None])
         return layout
 
     monkeypatch.setattr(svg, "lay_out", watched)
-    picture = svg.picture(View(graph(EXPERIMENTS / folder, name)))
-    (boxes,) = drawn
+    picture = svg.picture(View(graph(folder, name)))
+    (boxes,) = seen
     for at, box in enumerate(boxes):
         assert box.x - box.width / 2 >= -0.01
         assert box.x + box.width / 2 <= picture.width + 0.01
@@ -408,14 +412,21 @@ def test_boxes_do_not_overlap_and_stages_go_down(folder: str, name: str, monkeyp
     assert [y for _, y in stages] == sorted(y for _, y in stages)
 
 
-def test_the_pictures_of_the_experiments_fit_a_page(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("folder", "name"),
+    [
+        ("oel/clean", "oel-sokoban.exp.yaml"),
+        ("oel/clean", "README.md"),
+        ("gad/clean", "gad.exp.yaml"),
+        ("gad/clean", "README.md"),
+        ("gad/broken", "README.md"),
+    ],
+)
+def test_the_pictures_of_the_experiments_fit_a_page(folder: str, name: str) -> None:
     """Beside the panel there are 1,076 pixels on a screen of 1,440; a picture may shrink a little."""
-    for path in ("oel/clean/oel-sokoban.exp.yaml", "oel/clean/README.md", "gad/clean/gad.exp.yaml",
-                 "gad/clean/README.md", "gad/broken/README.md"):  # fmt: skip
-        text = written(tmp_path, str(EXPERIMENTS / path), "--format", "html", "--no-check")
-        least = re.search(r"min-width:(\d+)px", text)
-        assert least is not None
-        assert int(least[1]) <= 1076, path
+    least = re.search(r"min-width:(\d+)px", drawn(folder, name, "html"))
+    assert least is not None
+    assert int(least[1]) <= 1076
 
 
 def test_texts_are_cut_and_broken_to_fit() -> None:
@@ -520,4 +531,3 @@ def test_the_fixtures_of_the_graphs_exist() -> None:
     wanted = {f"{family}.{ending}" for family in SMALL for ending in ENDINGS.values()}
     wanted |= {f"{family}-document.txt" for family in DOCUMENTS}
     assert {path.name for path in EXPECTED.iterdir()} == wanted
-    assert FIXTURES.is_dir()
