@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
@@ -23,6 +22,7 @@ from verlint.experiment.paths import absolute, in_tree, shown
 from verlint.experiment.script import Script
 from verlint.experiment.spec_calls import LauncherPlace
 from verlint.experiment.stage import Called, Experiment, Stage, called_file
+from verlint.experiment.tools import called_source, data_files, is_named
 from verlint.families import FAMILIES
 from verlint.families.flows import MERGED, OUTPUT_OPTIONS, SCORES
 from verlint.graph.artifacts import Artifacts, checkpoint_at, path_text
@@ -43,12 +43,11 @@ from verlint.graph.stage_nodes import (
 from verlint.languages.bash.command import Command
 from verlint.lazy import pattern
 from verlint.secret import is_secret_name
-from verlint.source import Source, Span
+from verlint.source import Span
 from verlint.value import Text, Value
 
 _ENVIRONMENT = pattern(r"(?:\benviron(?:\.get)?|\bgetenv)\W{1,3}[\"'](\w+)[\"']")
-_OPEN = pattern(r"\{[^{}]*\}|%s|\$\w+")
-_NAMED = pattern(r"[\w.{}$%-]+\.(?:parquet|jsonl?|txt|csv)\b")
+_TOOLS = (".py", ".sh")
 
 LaunchOf = Callable[[Command], "Launch | None"]
 
@@ -117,7 +116,7 @@ class _FromScript:
         launches = self.commands.launches(stage)
         training = trains(stage, launches)
         self._uses(stage, node, training=training)
-        followed = self.commands.in_ledger(stage)
+        followed = self.commands.followed(stage)
         for placed in places(launches, stage.kind):
             if placed.flow is None and not followed:
                 self._use_of_call(node, placed, training=training)
@@ -182,7 +181,7 @@ class _FromScript:
 
     def _credentials_of_tools(self, node: Node, commands: Sequence[Command]) -> None:
         for command in commands:
-            source = _tool(command, self.script)
+            source = called_source(command, self.script, _TOOLS)
             for match in _ENVIRONMENT.finditer(source.text) if source is not None else ():
                 name = match.group(1)
                 if source is not None and is_secret_name(name):
@@ -283,8 +282,8 @@ class _FromScript:
             if path.startswith(folder + "/"):
                 return span
         for command in self.commands.of(stage):
-            source = _tool(command, self.script)
-            if source is not None and _names(source.text, posixpath.basename(path)):
+            source = called_source(command, self.script, _TOOLS)
+            if source is not None and is_named(posixpath.basename(path), (each.text for each in data_files(source))):
                 return command.span
         return None
 
@@ -358,9 +357,9 @@ class _StageCommands:
             else LauncherPlace(source, "" if start == "." else start, posixpath.relpath(name, start))
         )
 
-    def in_ledger(self, stage: Stage) -> bool:
-        """Whether the driver is followed into the stage, so that the ledger knows its checkpoints."""
-        return bool(stage.launches) or any(len(each.around.stack) > 0 for each in self._every[stage.order])
+    def followed(self, stage: Stage) -> bool:
+        """Whether the driver is followed to the launches of a stage, so that the ledger knows their checkpoints."""
+        return bool(stage.launches or self._of_every_course(stage))
 
     def uses(self, stage: Stage, ledger: Ledger) -> list[Use]:
         """The checkpoints that a stage uses: on its expected course, on any when none is used there."""
@@ -391,23 +390,3 @@ def _path_of(link: Link) -> str:
     if command is None or "/" not in link.by.shown or "," in link.by.shown:
         return ""
     return path_text(link.by.text, command.around.cwd)
-
-
-def _tool(command: Command, script: Script) -> Source | None:
-    """The Python tool that a command starts."""
-    called = called_file(command)
-    if called is None or not called.path.suffix.endswith((".py", ".sh")):
-        return None
-    place = in_tree(absolute(called.path, command.around.cwd))
-    if place is None and called.path.known is not None and not called.path.known.startswith("/"):
-        place = posixpath.normpath(posixpath.join(script.start, called.path.known))
-    return None if place is None or place.startswith("..") else script.tree.source(place)
-
-
-def _names(text: str, name: str) -> bool:
-    """Whether a tool names a file, also as `f"{name}_{split}.parquet"`."""
-    for match in _NAMED.finditer(text):
-        pieces = _OPEN.split(match.group())
-        if any(pieces) and re.fullmatch(".+".join(map(re.escape, pieces)), name):
-            return True
-    return False

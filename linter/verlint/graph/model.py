@@ -70,6 +70,14 @@ class Node:
     facts: Mapping[str, str] = field(default_factory=dict)
     stage: Stage | None = None
 
+    @property
+    def holdings(self) -> str:
+        """What an artifact has of checkpoints: `actor and critic, every 50`, `steps 10..100/10`; "" for no such."""
+        steps = self.facts.get("steps", "")
+        if steps and not steps.startswith(("every", "last")):
+            steps = f"{'steps' if set('., ') & set(steps) else 'step'} {steps}"
+        return ", ".join(each for each in (self.facts.get("roles", "").replace(", ", " and "), steps) if each)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Edge:

@@ -12,6 +12,7 @@ from verlint.families.flows import FLOWS, LOGGERS, MODEL_ROLES, NO_MODEL, Flow
 from verlint.graph.artifacts import Artifacts, checkpoint_at, path_text, places_of
 from verlint.graph.builder import Builder
 from verlint.graph.model import EdgeKind, Node, NodeKind
+from verlint.graph.steps import without_steps
 from verlint.languages.bash.command import Command
 from verlint.record import dataclass
 from verlint.secret import is_secret_name
@@ -94,7 +95,7 @@ def read_or_write(artifacts: Artifacts, node: Node, placed: Placed, stage: Stage
     role = placed.flow.role_in(stage.kind)
     builder = artifacts.builder
     if placed.flow.written_by(stage.kind):
-        if _declared_above(builder, node, placed.path):
+        if _declared(builder, node, placed.path):
             return
         artifact = artifacts.place(placed.path, role, placed.span)
         builder.edge(node, artifact, EdgeKind.WRITES, placed.span)
@@ -104,10 +105,11 @@ def read_or_write(artifacts: Artifacts, node: Node, placed: Placed, stage: Stage
         builder.edge(artifact, node, EdgeKind.READS, placed.span)
 
 
-def _declared_above(builder: Builder, node: Node, path: str) -> bool:
-    """Whether a stage says already that it writes a folder in which this lies."""
+def _declared(builder: Builder, node: Node, path: str) -> bool:
+    """Whether a stage says already that it writes a folder in which this lies, or something in this folder."""
     written = (each.facts.get("path", "") for each in builder.lines(source=node, kind=EdgeKind.WRITES))
-    return any(each and path.startswith(each.rstrip("/") + "/") for each in written)
+    general, _ = without_steps(path)
+    return any(each and (general.startswith(f"{each}/") or each.startswith(f"{general}/")) for each in written)
 
 
 def start_from_model(builder: Builder, node: Node, placed: Placed, *, training: bool) -> None:

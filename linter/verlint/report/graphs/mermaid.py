@@ -73,11 +73,10 @@ def label_lines(view: View, node: Node) -> list[str]:
         run = facts.get("run", "") if node.stage is None or node.stage.spec is None else ""
         lines = [f"{facts['order']} {node.label}", about, run, view.tally(node).words]
     elif node.kind is NodeKind.ARTIFACT:
-        steps = f"steps {facts['steps']}" if "steps" in facts else ""
-        said = " ".join(each for each in (facts.get("roles", ""), steps) if each)
-        lines = [node.label, said, facts.get("path", ""), view.tally(node).words]
+        lines = [node.label, node.holdings, facts.get("path", ""), view.tally(node).words]
     else:
-        lines = [node.label, facts.get("model") or facts.get("path", ""), view.tally(node).words]
+        fact = facts.get("model") or facts.get("path", "")
+        lines = [node.label, fact if fact.strip("${}") != node.label else "", view.tally(node).words]
     return [view.raw(line) for line in dict.fromkeys(lines) if line]
 
 

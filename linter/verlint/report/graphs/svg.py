@@ -167,16 +167,11 @@ def _weights(view: View, node: Node) -> Iterator[Row]:
 
 
 def _artifact_rows(view: View, members: Sequence[Node]) -> Iterator[Row]:
-    node, facts = members[0], members[0].facts
+    node = members[0]
     count = f" ({len(members)})" if len(members) > 1 else ""
     yield Row("name", 12.0, view.shown(node.label) + count)
-    steps = facts.get("steps", "")
-    if any(each.facts.get("steps", "") != steps for each in members):
-        steps = ""
-    steps = steps if not steps or steps.startswith("every") else f"steps {steps}"
-    said = ", ".join(each for each in (facts.get("roles", ""), steps) if each)
-    if said:
-        yield Row("about", _PLAIN, view.shown(said))
+    if node.holdings and all(each.holdings == node.holdings for each in members):
+        yield Row("about", _PLAIN, view.shown(node.holdings))
     for each in members[:_PATHS]:
         if "path" in each.facts:
             yield _path_row(view, each)

@@ -22,6 +22,9 @@ _SHARED = (
     (NodeKind.APPROVAL, "approvals", EdgeKind.AUTHORISES),
 )
 _VERB = 12
+_NAMED = 2
+"""How many readers of an artifact are called by name."""
+
 _Branch: TypeAlias = "tuple[str, Node | None]"
 """A line, and the node whose findings belong below it."""
 
@@ -147,17 +150,17 @@ class _Tree:
         return self.style.paint("dim", f" ({text})")
 
     def _output(self, node: Node) -> str:
-        facts = node.facts
-        steps = f"steps {facts['steps']}" if "steps" in facts else ""
-        label = " ".join(each for each in (facts.get("roles", "").replace(", ", " and "), steps) if each)
-        readers = ", ".join(self._name(each) for each in self.view.readers(node))
-        return self._line("writes", self._artifact(node, label)) + (
-            self.style.paint("dim", f" (for {readers})") if readers else ""
-        )
+        readers = self.view.readers(node)
+        if len(readers) > _NAMED:
+            users = f"for stages {', '.join(each.facts['order'] for each in readers)}"
+        else:
+            users = f"for {', '.join(self._name(each) for each in readers)}"
+        line = self._line("writes", self._artifact(node, node.holdings))
+        return line + (self.style.paint("dim", f" ({users})") if readers else "")
 
     def _shared(self, node: Node, edge: EdgeKind | None) -> str:
         view = self.view
-        facts = [_fact(name, fact) for name, fact in node.facts.items() if fact not in node.label]
+        facts = [_fact(name, fact) for name, fact in node.facts.items() if _tells(fact, node)]
         users = [each for _, each in (view.graph.out_of(node, edge) if edge is not None else view.graph.out_of(node))]
         stages = list(dict.fromkeys(each.facts["order"] for each in users if each.kind is NodeKind.STAGE))
         used = f" (stage{'s' if len(stages) > 1 else ''} {', '.join(stages)})" if stages else ""
@@ -176,3 +179,8 @@ class _Tree:
 
 def _fact(name: str, fact: str) -> str:
     return fact if name in ("path", "model") else f"{name} {fact}"
+
+
+def _tells(fact: str, node: Node) -> bool:
+    """Whether a fact says more than the name of a node."""
+    return fact not in node.label and fact.strip("${}") != node.label
