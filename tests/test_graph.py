@@ -491,6 +491,15 @@ def test_a_single_launcher_is_an_experiment_of_one_stage(
     )
 
 
+def test_a_named_file_without_an_experiment_is_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "plain.sh").write_text("#!/bin/bash\nls\n")
+    monkeypatch.chdir(EXPERIMENTS / "gad/clean")
+    written(tmp_path, "gad-short.exp.yaml", str(tmp_path / "plain.sh"), "--no-check")
+    assert capsys.readouterr().err.endswith("plain.sh: no experiment here\n")
+
+
 def test_the_ending_of_the_file_chooses_the_format(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(EXPERIMENTS / "gad/clean")
     starts = {

@@ -105,6 +105,10 @@ def _views(arguments: argparse.Namespace) -> list[View]:
     graphs = [(each, graph) for each in chosen if (graph := graph_of(each, project)) is not None]
     if not graphs:
         raise GraphError(_nothing(arguments.paths, loading, project))
+    shown = {id(each.source) for each, _ in graphs}
+    for file in loading.files:
+        if file.named and id(file.source) not in shown:
+            print(f"warning: {file.source.path}: no experiment here", file=sys.stderr)
     findings = [] if arguments.no_check else _findings(loading, settings, project)
     return [View(graph, findings, kinds) for _, graph in graphs]
 

@@ -21,6 +21,9 @@ _LINE = 16.0
 _TITLE, _PLAIN, _SMALL = 13.5, 11.5, 10.5
 _ROOM, _HEAD = 24.0, 34.0
 """What margins, and the number before a name, take of a box's width."""
+_SIGNS = (
+    "thick line: training goes on from it; dashed line: copied; dotted line: before; dashed box: nothing here writes it"
+)
 _TAIL = 9
 """Letters at the end of a name that is cut: launchers often begin alike."""
 
@@ -302,7 +305,13 @@ def _head(view: View, width: float, *, checked: bool) -> tuple[list[str], float]
         if nodes:
             said = ", ".join(_shared(view, node) for node in nodes)
             rows.append(Row(kind.value, 12.0, f"{heading}: {said}"))
-    rows.append(Row("about", 11.5, "thick line: training goes on from it; dashed line: copied; dotted line: before"))
+    rows.append(
+        Row(
+            "about",
+            11.5,
+            "thick line: training goes on from it; dashed line: copied; dotted line: before; dashed box: nothing here writes it",
+        )
+    )
     out: list[str] = []
     y = 16.0
     for row in rows:
