@@ -12,6 +12,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
 
+import jsonschema
 import networkx
 import pytest
 
@@ -92,6 +93,18 @@ def test_every_format_is_well_formed(folder: str, name: str) -> None:
     assert dot_problems(drawn(folder, name, "dot")) == []
     ElementTree.fromstring(drawn(folder, name, "svg"))
     assert Page(drawn(folder, name, "html")).open == []
+
+
+@each_drawn
+def test_the_json_is_as_its_schema_says(folder: str, name: str) -> None:
+    schema = json.loads((ROOT / "tests/schemas/verlint-graph-v1.schema.json").read_text("utf-8"))
+    data = json.loads(drawn(folder, name, "json"))
+    jsonschema.Draft7Validator(schema).validate(data)
+    (experiment,) = data["experiments"]
+    ids = [node["id"] for node in experiment["nodes"]]
+    assert len(ids) == len(set(ids))
+    assert {edge[end] for edge in experiment["edges"] for end in ("source", "target")} <= set(ids)
+    assert {at for node in experiment["nodes"] for at in node["findings"]} <= set(range(len(experiment["findings"])))
 
 
 def test_a_folder_shows_all_its_experiments(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ from verlint.record import dataclass
 class Flow:
     """A key that names files or a folder. `role` says what they are, `roles` what they are for some kinds of stage.
 
-    A launch reads them, except that stages of the kinds `writers` write them ("*" for all). Kinds in `idle` name the
-    place and use it not."""
+    A launch reads them, except that stages of the kinds `writers` write them ("*" for all). Kinds and families in
+    `idle` name the place and do not use it."""
 
     key: str
     role: str
@@ -35,7 +35,7 @@ class Flow:
 FLOWS: tuple[Flow, ...] = (
     Flow("data.train_files", "training data"),
     Flow("data.val_files", "validation data"),
-    Flow("trainer.experience_path", "experience", roles={"consolidate": "experience list"}, idle=("deploy",)),
+    Flow("trainer.experience_path", "experience", roles={"consolidate": "experience list"}, idle=("deploy", "coach")),
     Flow("trainer.deploy_save_dir", "trajectories", writers=("deploy",)),
     Flow("trainer.off_policy_save_dir", "teacher's answers", writers=("off-policy-data",)),
     Flow(
@@ -46,7 +46,8 @@ FLOWS: tuple[Flow, ...] = (
     ),
     Flow("trainer.rollout_data_dir", "rollouts", writers=("*",)),
 )
-"""Deploy is told an experience that is not there on purpose. Source: oel/scripts/textgame_generate_deploy.sh."""
+"""Deploy is told an experience that is not there on purpose, and the trainer of Coach knows none. Source:
+oel/scripts/textgame_generate_deploy.sh, llm-as-a-coach trainer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,6 @@ class Artifacts:
         for name, (path, span) in self.roots.items():
             builder.node(NodeKind.ROOT, path, name, span, path=path)
         self._by_path: dict[str, Node] = {}
-        self._checkpoints: set[str] = set()
 
     def place(self, path: str, role: str, span: Span | None, *, label: str = "", **facts: str) -> Node:
         """The node of what lies at a path; steps in it stand for all."""

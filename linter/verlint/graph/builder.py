@@ -91,10 +91,6 @@ class Builder:
             and (target is None or line.target is target)
         ]  # fmt: skip
 
-    def drop(self, source: Node, target: Node, kind: EdgeKind, label: str) -> None:
-        """Take an edge out."""
-        self._lines.pop((source.id, target.id, kind, label), None)
-
     def nodes(self, kind: NodeKind) -> list[Node]:
         """The nodes of a kind, in order."""
         return [node for node in self._nodes.values() if node.kind is kind]

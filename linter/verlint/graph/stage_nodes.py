@@ -71,7 +71,7 @@ def places(launches: Iterable[Launch], kind: str) -> list[Placed]:
     out: dict[object, Placed] = {}
     for launch in launches:
         for flow in FLOWS:
-            if kind not in flow.idle:
+            if kind not in flow.idle and launch.family not in flow.idle:
                 for path, span in _paths(launch, flow.key):
                     out.setdefault((path, flow.key), Placed(path, span, flow))
         for model in MODEL_ROLES:

@@ -305,13 +305,7 @@ def _head(view: View, width: float, *, checked: bool) -> tuple[list[str], float]
         if nodes:
             said = ", ".join(_shared(view, node) for node in nodes)
             rows.append(Row(kind.value, 12.0, f"{heading}: {said}"))
-    rows.append(
-        Row(
-            "about",
-            11.5,
-            "thick line: training goes on from it; dashed line: copied; dotted line: before; dashed box: nothing here writes it",
-        )
-    )
+    rows.append(Row("about", 11.5, _SIGNS))
     out: list[str] = []
     y = 16.0
     for row in rows:
