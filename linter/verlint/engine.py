@@ -52,7 +52,11 @@ def check_project(
     files: Sequence[Loaded], settings: Settings, root: Path, *, unreadable: Sequence[Unreadable] = ()
 ) -> Report:
     """Everything the selected rules find in the loaded files."""
-    project = Project(files, settings, root)
+    return check_loaded(Project(files, settings, root), settings, unreadable=unreadable)
+
+
+def check_loaded(project: Project, settings: Settings, *, unreadable: Sequence[Unreadable] = ()) -> Report:
+    """Everything the selected rules find in a project."""
     rules = selected_rules(settings)
     outcome = _Outcome()
     for rule in rules:

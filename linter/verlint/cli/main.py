@@ -17,6 +17,7 @@ VERBS = {
     "rule": "explain a rule: why it exists, a bad and a good example, how to fix",
     "lsp": "the language server for editors",
     "rules": "list all rules",
+    "graph": "the stages of an experiment with what they read, write and need",
     "show": "what a launcher would run: commands, conditions, values and where they come from",
 }
 """Each verb with its line in the help; the module of `verlint.cli` with its name has `add_parser` and `run`."""

@@ -56,7 +56,7 @@ _WITHOUT_CRITIC = frozenset(["grpo", "rloo", "remax", "reinforce_plus_plus", "re
 """Advantage estimators that need no critic. Source: VeRL 0.2 to 0.9.1, `verl/trainer/ppo/ray_trainer.py`."""
 
 
-_Call: TypeAlias = tuple[object, ...]
+DriverCall: TypeAlias = tuple[object, ...]
 _KNOWN: WeakKeyDictionary[Script, Ledger] = WeakKeyDictionary()
 
 
@@ -173,7 +173,7 @@ class _Step:
 
 def _steps(paths: Sequence[Path], own: set[int]) -> Iterator[_Step]:
     commands = [path.commands for path in paths]
-    calls = [_calls(each, own) for each in commands]
+    calls = [driver_calls(each, own) for each in commands]
     order = _merged(calls)
     for number, path in enumerate(paths):
         undecided = frozenset(guard for guard in path.conditions if not _RANK.search(guard.text))
@@ -207,11 +207,11 @@ def _names(word: Text, name: Text) -> bool:
     )
 
 
-def _calls(commands: Sequence[Command], own: set[int]) -> list[_Call]:
+def driver_calls(commands: Sequence[Command], own: set[int]) -> list[DriverCall]:
     """For every command of a path the driver's command it belongs to: its place, and how often that was reached."""
-    out: list[_Call] = []
+    out: list[DriverCall] = []
     seen: dict[object, int] = {}
-    current: _Call = ()
+    current: DriverCall = ()
     for command in commands:
         source = command.span.source
         while id(source) not in own and source.parent is not None:
@@ -224,10 +224,10 @@ def _calls(commands: Sequence[Command], own: set[int]) -> list[_Call]:
     return out
 
 
-def _merged(calls: Sequence[Sequence[_Call]]) -> dict[_Call, int]:
+def _merged(calls: Sequence[Sequence[DriverCall]]) -> dict[DriverCall, int]:
     """One order for the commands of all paths: what only some paths reach stands behind what they reached before it."""
-    order: list[_Call] = []
-    known: set[_Call] = set()
+    order: list[DriverCall] = []
+    known: set[DriverCall] = set()
     for path in calls:
         at = 0
         for call in dict.fromkeys(path):

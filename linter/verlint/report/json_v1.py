@@ -30,7 +30,7 @@ def document(report: Report) -> dict[str, Any]:
     return {
         "version": VERSION,
         "tool": {"name": "verlint", "version": __version__},
-        "findings": [_finding(finding, redactor) for finding in sorted(report.findings, key=Finding.order)],
+        "findings": [finding_json(finding, redactor) for finding in sorted(report.findings, key=Finding.order)],
         "summary": {
             "files": summary.files,
             "launchers": summary.launchers,
@@ -41,7 +41,8 @@ def document(report: Report) -> dict[str, Any]:
     }
 
 
-def _finding(finding: Finding, redactor: Redactor) -> dict[str, Any]:
+def finding_json(finding: Finding, redactor: Redactor) -> dict[str, Any]:
+    """One finding as plain data."""
     raw = redactor.raw
     return {
         "code": finding.code,

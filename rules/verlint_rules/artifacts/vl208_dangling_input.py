@@ -15,17 +15,16 @@ Fix: read the file that the tool writes, or add the step that writes this one.
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from weakref import WeakKeyDictionary
 
 from verlint.experiment.checkpoints import ledger_of_script
-from verlint.experiment.paths import absolute, components, in_tree, is_below, last_component, parent, shown
+from verlint.experiment.paths import absolute, components, is_below, last_component, parent, shown
 from verlint.experiment.project import Project
 from verlint.experiment.script import Script
-from verlint.experiment.stage import Experiment, called_file
+from verlint.experiment.stage import Experiment
+from verlint.experiment.tools import OPEN, called_source, data_files, is_named
 from verlint.finding import Finding
-from verlint.languages.bash.command import Command
 from verlint.languages.bash.pieces import flat
 from verlint.lazy import pattern
 from verlint.record import dataclass
@@ -35,8 +34,6 @@ from verlint.value import Text, Value
 from verlint_rules.artifacts.training import FILES
 
 _FILE = pattern(r"[^\[\],'\"\s]+\.(?:parquet|jsonl?)(?=$|[\],'\"\s])")
-_NAMED = pattern(r"[\w.{}$%-]+\.(?:parquet|jsonl?)\b")
-_OPEN = pattern(r"\{[^{}]*\}|%s|\$\w+")
 _CUTOFF = 0.8
 _TOOL_FOLDERS = ("tools", "data", "scripts/data", "data_preprocess")
 
@@ -58,7 +55,7 @@ def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
     others = "\n".join(known.words)
     groups: dict[tuple[object, str], list[_Input]] = {}
     for each in inputs:
-        if _is_made(each.name, made) or each.name in others or any(is_below(each.key, folder) for folder in filled):
+        if is_named(each.name, made) or each.name in others or any(is_below(each.key, folder) for folder in filled):
             continue
         groups.setdefault((each.span.order(), each.value.key), []).append(each)
     for found in groups.values():
@@ -138,8 +135,8 @@ def _in_tools(script: Script) -> dict[str, tuple[Source, Span]]:
 
 
 def _collect(source: Source, out: dict[str, tuple[Source, Span]]) -> None:
-    for match in _NAMED.finditer(source.text):
-        out.setdefault(match.group(), (source, Span(source, match.start(), match.end())))
+    for span in data_files(source):
+        out.setdefault(span.text, (source, span))
 
 
 def _read(script: Script, out: _Written, project: Project) -> None:
@@ -151,37 +148,16 @@ def _read(script: Script, out: _Written, project: Project) -> None:
                 continue
             out.words.extend(word.shown for word in command.argv)
             out.words.extend(redirect.target.shown for redirect in command.redirects)
-            source = _tool(command, script)
+            source = called_source(command, script)
             if source is not None:
                 _collect(source, out.names)
-
-
-def _tool(command: Command, script: Script) -> Source | None:
-    """The Python tool that a command starts, also where the working directory is not known: then below the script's."""
-    called = called_file(command)
-    if called is None or not called.path.suffix.endswith(".py"):
-        return None
-    place = in_tree(absolute(called.path, command.around.cwd))
-    relative = called.path.known
-    if place is None and relative is not None and not relative.startswith("/"):
-        place = posixpath.normpath(posixpath.join(script.start, relative))
-    return None if place is None or place.startswith("..") else script.tree.source(place)
-
-
-def _is_made(name: str, made: Mapping[str, object]) -> bool:
-    """Whether a tool names the file, also as `f"{name}_{split}.parquet"`."""
-    for each in made:
-        pieces = _OPEN.split(each)
-        if re.fullmatch(".+".join(map(re.escape, pieces)), name):
-            return True
-    return False
 
 
 def _finding(found: Sequence[_Input], made: Mapping[str, tuple[Source, Span]], ctx: Context) -> Iterator[Finding]:
     from difflib import get_close_matches
 
     first = found[0]
-    plain = {_OPEN.sub("", each): each for each in made}
+    plain = {OPEN.sub("", each): each for each in made}
     near = [plain[each] for each in get_close_matches(first.name, list(plain), n=2, cutoff=_CUTOFF)]
     if not near:
         return

@@ -1,0 +1,1 @@
+"""The dependency graph of an experiment: typed nodes and edges over its stages."""
