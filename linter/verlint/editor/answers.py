@@ -144,10 +144,11 @@ def _told(word: Word, redactor: Redactor) -> str:
 def _about_key(word: str, launch: Launch) -> str:
     """What VeRL has for the key of an override."""
     key = word.partition("=")[0].lstrip("+~")
-    found = None if launch.verl is None else launch.verl.schema
-    if not key or found is None or key not in found:
+    verl = launch.verl
+    found = None if verl is None else verl.schema
+    if not key or verl is None or found is None or key not in found:
         return ""
-    return f"`{key}`: {show_default(found.default(key))} by default in {launch.verl.label if launch.verl else ''}"
+    return f"`{key}`: {show_default(found.default(key))} by default in VeRL {verl.text}"
 
 
 def show_default(data: object) -> str:
