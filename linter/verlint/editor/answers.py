@@ -226,7 +226,7 @@ def _override_keys(launch: Launch, prefix: str, source: Source, offset: int) -> 
     found = (launch.verl.schema if launch.verl is not None else None) or schema(launch.version)
     if found is None:
         return []
-    given = set(launch.by_key)
+    given = {override.key for override in launch.overrides}
     place = lsp.Range(to_position(source, offset - len(prefix)), to_position(source, offset))
     keys = [key for key in sorted(found.keys) if key.startswith(prefix) and (key not in given or key == prefix)]
     return [
