@@ -142,7 +142,7 @@ def test_a_launcher_is_edited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         assert action.edit.changes is not None
         [edit] = action.edit.changes[editor.uri("run.sh")]
         mended = applied(LAUNCHER, edit)
-        assert mended.splitlines()[4].startswith('export HF_HOME="${HF_HOME:-/tmp')
+        assert mended.splitlines()[4].startswith("export HF_HOME=${HF_HOME:-/tmp")
         assert "VL101" not in {each.code for each in await editor.change("run.sh", mended, 2)}
         broken = mended.replace("=256 \\", "=256 \\ ")
         assert "VL901" in {each.code for each in await editor.change("run.sh", broken, 3)}
