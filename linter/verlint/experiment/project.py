@@ -43,7 +43,7 @@ class Project:
 
     @cached_property
     def scripts(self) -> list[Script]:
-        """Launchers and documents, by path, then the scripts of the checkout that they call."""
+        """Launchers, documents and jobs, by path, then the scripts of the checkout that they call."""
         found: list[Script] = []
         for file in self.files:
             path = self.tree.relative(file.path)
@@ -58,6 +58,10 @@ class Project:
                 if texts:
                     self._parse_fences(texts)
                     found.append(self._script(file.source, path, texts, document=True))
+            elif file.kind is Kind.JOB:
+                from verlint.experiment.job_scripts import job_scripts
+
+                found += job_scripts(file.source, path, self.tree, self.programs)
         return found
 
     def _parse_fences(self, texts: Iterable[Source]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cached_property
 
 from verlint.files.comments import Directive
@@ -12,8 +12,12 @@ from verlint.files.tree import Tree
 from verlint.languages.bash.replay import Entry, Resolution, explore
 from verlint.languages.bash.syntax import Program
 from verlint.lazy import pattern
-from verlint.record import dataclass, field
+from verlint.record import dataclass
 from verlint.source import Source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from verlint.languages.jobs.job import Job
 
 _RELATIVE = pattern(
     r"(?:\b(?:bash|sh|source|python3?)|(?:^|[\s;&|])\.)[ \t]+(?:-\w+[ \t]+)*"
@@ -30,7 +34,8 @@ class Script:
 
     `path` is where it is below the root of the project. `texts` are the sources that run one after the other in one
     shell: the file itself, or the fences. `start` is the folder it is taken to be started in, `directives` what its
-    comments tell verlint."""
+    comments tell verlint. For a job of a job file, `entries` says how the shell of each text begins (None: it goes on
+    in that of the text before)."""
 
     source: Source
     path: str
@@ -40,7 +45,8 @@ class Script:
     tree: Tree
     programs: dict[int, Program]
     directives: tuple[Directive, ...] = ()
-    environment: Mapping[str, str] = field(default_factory=dict)
+    job: Job | None = None
+    entries: tuple[Entry | None, ...] = ()
 
     @property
     def syntax(self) -> Iterator[tuple[Source, Program]]:
@@ -65,8 +71,20 @@ class Script:
     @cached_property
     def resolution(self) -> Resolution:
         """What it does when it is started by itself."""
+        if self.entries and self.entries[0] is not None:
+            return explore(self.texts, self.tree, self.entries[0], entries=self.entries, programs=self.programs)
         entry = Entry(start=self.start, name=self.name, arguments=[] if self.document else None)
         return explore(self.texts, self.tree, entry, programs=self.programs)
+
+    @property
+    def closed(self) -> bool:
+        """Whether nobody can pass it arguments: a document or a job."""
+        return self.document or self.job is not None
+
+    @cached_property
+    def given(self) -> frozenset[str]:
+        """The variables that a job platform sets for it."""
+        return frozenset(name for entry in self.entries if entry is not None for name in entry.environment or ())
 
     def directive(self, name: str) -> str:
         """The value of a directive that holds for the whole text, "" when there is none."""
@@ -78,6 +96,13 @@ def start_folder(source: Source, path: str, tree: Tree) -> str:
 
     Without such names: the folder that holds its `scripts/`, else its own.
     """
+    found = folder_of_names(source, path, tree)
+    return _above_scripts(posixpath.dirname(path)) if found is None else found
+
+
+def folder_of_names(source: Source, path: str, tree: Tree) -> str | None:
+    """The nearest folder at or above a file from which most of the scripts and tools it names are found, None when none
+    is."""
     own = posixpath.dirname(path)
     names = {posixpath.normpath(match.group(1)) for match in _RELATIVE.finditer(source.text)}
     best, best_count = "", 0
@@ -89,7 +114,7 @@ def start_folder(source: Source, path: str, tree: Tree) -> str:
         if not folder:
             break
         folder = posixpath.dirname(folder)
-    return best if best_count else _above_scripts(own)
+    return best if best_count else None
 
 
 def _above_scripts(folder: str) -> str:

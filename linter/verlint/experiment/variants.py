@@ -29,7 +29,7 @@ class Variant:
     @property
     def called(self) -> bool:
         """Whether the arguments are those of a real call, not those of anybody."""
-        return bool(self.command.around.stack) or self.entry.document
+        return bool(self.command.around.stack) or self.entry.closed
 
 
 def variants_of(script: Script, of: Callable[[Path], Iterable[Command]] = lambda path: path.commands) -> list[Variant]:
