@@ -9,7 +9,7 @@ from functools import cached_property
 
 from verlint.files.comments import Directive
 from verlint.files.tree import Tree
-from verlint.languages.bash.replay import Entry, Resolution, explore
+from verlint.languages.bash.replay import MAX_PATHS, Entry, Resolution, explore
 from verlint.languages.bash.syntax import Program
 from verlint.lazy import pattern
 from verlint.record import dataclass
@@ -26,6 +26,7 @@ _RELATIVE = pattern(
 )
 _SCRIPT_FOLDERS = frozenset(["scripts", "script", "examples", "bin", "tools", "launch", "launchers", "jobs", "slurm"])
 MAX_ANCESTORS = 8
+FEWEST_PATHS = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +73,11 @@ class Script:
     def resolution(self) -> Resolution:
         """What it does when it is started by itself."""
         if self.entries and self.entries[0] is not None:
-            return explore(self.texts, self.tree, self.entries[0], entries=self.entries, programs=self.programs)
+            shells = sum(each is not None for each in self.entries)
+            most = max(FEWEST_PATHS, MAX_PATHS // shells)  # the ways through many shells are those of each, multiplied
+            return explore(
+                self.texts, self.tree, self.entries[0], entries=self.entries, programs=self.programs, max_paths=most
+            )
         entry = Entry(start=self.start, name=self.name, arguments=[] if self.document else None)
         return explore(self.texts, self.tree, entry, programs=self.programs)
 
