@@ -58,10 +58,19 @@ def check_project(
     for rule in rules:
         if rule.code != OWN_CODE and _has_subject(rule, project, unreadable):
             _run(load_rule(rule), project, unreadable, outcome)
-    findings = _fold(outcome.findings)
+    findings = _fold(_with_edits_of_jobs(outcome.findings, project))
     findings = [_leveled(finding, settings) for finding in findings if not _ignored_at(finding, settings)]
     kept, suppressed = _suppress(findings, project, rules, settings, outcome)
     return Report(tuple(sorted(kept, key=Finding.order)), _summary(project, unreadable), outcome.crashed, suppressed)
+
+
+def _with_edits_of_jobs(findings: list[Finding], project: Project) -> list[Finding]:
+    if not any(file.kind is Kind.JOB for file in project.files):
+        return findings
+    from verlint.experiment.job_edits import JobEdits
+
+    edits = JobEdits(project.scripts)
+    return [edits.mapped(finding) for finding in findings]
 
 
 # ---- running
