@@ -175,8 +175,9 @@ def resolve(arguments: argparse.Namespace, source: Source) -> Resolution:
     """All that a launcher would do. Raises ShowError."""
     import posixpath
 
-    from verlint.experiment.script import start_folder
+    from verlint.experiment.script import slurm_environment, start_folder
     from verlint.languages.bash.replay import Entry, explore
+    from verlint.languages.slurm import scheduler_of
 
     path = _path(arguments)
     tree = _tree(path)
@@ -184,11 +185,12 @@ def resolve(arguments: argparse.Namespace, source: Source) -> Resolution:
     start = start_folder(source, inside, tree)
     if arguments.cwd is not None:
         start = tree.relative(Path(arguments.cwd).absolute()) or ""
+    scheduler = scheduler_of(source)
     entry = Entry(
         start=start,
         name=posixpath.relpath(inside, start or "."),
         arguments=list(arguments.behind) if arguments.closed or arguments.behind else None,
-        environment=_environment(arguments),
+        environment={**({} if scheduler is None else slurm_environment(scheduler)), **_environment(arguments)},
         closed=arguments.closed,
     )
     return explore([source], tree, entry)

@@ -14,10 +14,13 @@ from verlint.languages.bash.syntax import Program
 from verlint.lazy import pattern
 from verlint.record import dataclass
 from verlint.source import Source
+from verlint.value import Literal, Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from verlint.languages.amounts import Amount
     from verlint.languages.jobs.job import Job
+    from verlint.languages.slurm import Scheduler
 
 _RELATIVE = pattern(
     r"(?:\b(?:bash|sh|source|python3?)|(?:^|[\s;&|])\.)[ \t]+(?:-\w+[ \t]+)*"
@@ -27,6 +30,14 @@ _RELATIVE = pattern(
 _SCRIPT_FOLDERS = frozenset(["scripts", "script", "examples", "bin", "tools", "launch", "launchers", "jobs", "slurm"])
 MAX_ANCESTORS = 8
 FEWEST_PATHS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Topology:
+    """How many nodes, and GPUs of a node, are asked for; None for what is not written."""
+
+    nodes: Amount | None
+    gpus: Amount | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +89,9 @@ class Script:
             return explore(
                 self.texts, self.tree, self.entries[0], entries=self.entries, programs=self.programs, max_paths=most
             )
-        entry = Entry(start=self.start, name=self.name, arguments=[] if self.document else None)
+        environment = None if self.scheduler is None else slurm_environment(self.scheduler)
+        arguments: list[str | Text] | None = [] if self.document else None
+        entry = Entry(start=self.start, name=self.name, arguments=arguments, environment=environment)
         return explore(self.texts, self.tree, entry, programs=self.programs)
 
     @property
@@ -91,9 +104,43 @@ class Script:
         """The variables that a job platform sets for it."""
         return frozenset(name for entry in self.entries if entry is not None for name in entry.environment or ())
 
+    @cached_property
+    def scheduler(self) -> Scheduler | None:
+        """What its `#SBATCH` lines ask for; None for other scripts."""
+        if self.closed or "#SBATCH" not in self.source.text:
+            return None
+        from verlint.languages.slurm import scheduler_of
+
+        return scheduler_of(self.source)
+
+    @property
+    def topology(self) -> Topology | None:
+        """The nodes and the GPUs of each that a scheduler header or a job file asks for; None where neither does."""
+        for said in (self.scheduler, self.job):
+            if said is not None:
+                return Topology(said.nodes, said.gpus)
+        return None
+
     def directive(self, name: str) -> str:
         """The value of a directive that holds for the whole text, "" when there is none."""
         return next((each.value for each in self.directives if each.name == name), "")
+
+
+def slurm_environment(scheduler: Scheduler) -> dict[str, str | Text]:
+    """The variables in which Slurm tells a script what it asked for. `sbatch` may be told otherwise."""
+    found: dict[str, str | Text] = {}
+    for name, amount, option in (
+        ("SLURM_NNODES", scheduler.nodes, "nodes"),
+        ("SLURM_JOB_NUM_NODES", scheduler.nodes, "nodes"),
+        ("SLURM_NTASKS", scheduler.amount("ntasks"), "ntasks"),
+        ("SLURM_NTASKS_PER_NODE", scheduler.amount("ntasks-per-node"), "ntasks-per-node"),
+        ("SLURM_CPUS_PER_TASK", scheduler.amount("cpus-per-task"), "cpus-per-task"),
+        ("SLURM_GPUS_PER_NODE", scheduler.amount("gpus-per-node"), "gpus-per-node"),
+        ("SLURM_GPUS_ON_NODE", scheduler.gpus, "gpus-per-node"),
+    ):
+        if amount is not None:
+            found[name] = Text((Literal(str(amount.number), amount.span, overridable=f"sbatch --{option}"),))
+    return found
 
 
 def start_folder(source: Source, path: str, tree: Tree) -> str:

@@ -7,9 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from verlint.files.job_formats import DSTACK
+from verlint.languages.amounts import Amount
 from verlint.languages.jobs.expressions import meanings, unknown
 from verlint.languages.jobs.fields import amount, environment, get, given, items, number, string
-from verlint.languages.jobs.job import Amount, Block, Job
+from verlint.languages.jobs.job import Block, Job
 from verlint.languages.yaml import Mapping, Node, Scalar, embedded
 from verlint.source import Source
 from verlint.value import Text

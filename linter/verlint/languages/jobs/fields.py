@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from verlint.languages.amounts import Amount
 from verlint.languages.jobs.expressions import Meaning, replaced
-from verlint.languages.jobs.job import Amount
 from verlint.languages.yaml import Mapping as Node_
 from verlint.languages.yaml import Node, Scalar, embedded
 from verlint.languages.yaml import Sequence as List

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from verlint.languages.amounts import Amount
 from verlint.languages.yaml import Scalar
 from verlint.record import dataclass, field
 from verlint.source import Source, Span
@@ -11,14 +12,6 @@ from verlint.value import Text
 
 WORKSPACE = "workspace"
 """The key of the hole that stands for the folder a job begins in; see `Job.start`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Amount:
-    """A number that a file gives, and where."""
-
-    number: int
-    span: Span
 
 
 @dataclass(frozen=True, slots=True)

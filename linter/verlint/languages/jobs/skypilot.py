@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from verlint.files.job_formats import SKYPILOT
+from verlint.languages.amounts import Amount
 from verlint.languages.jobs.fields import amount, entries, environment, get, given, number, string
-from verlint.languages.jobs.job import Amount, Block, Job
+from verlint.languages.jobs.job import Block, Job
 from verlint.languages.yaml import Mapping, Node, Scalar, embedded
 from verlint.source import Span
 from verlint.value import Literal, Text
