@@ -37,7 +37,7 @@ class Project:
         self.tree = Tree(self.root, files)
         self.programs: dict[int, Syntax] = {}
         self.kinds = {id(file.source): file.kind for file in files}
-        self.known_launches = Launches(self.root, settings, self.kinds)
+        self.known_launches = Launches(self.root, settings, self.kinds, self.tree)
 
     # ---- scripts
 
