@@ -15,7 +15,9 @@ from verlint.source import Source
 
 # Offset maps ---------------------------------------------------------------------------------------------------------
 
-WORDS = st.text("abc=/.-_$\"'\\{}#:,|&;()<>*!?%@`~[]é😀 ", min_size=1, max_size=14).map(lambda text: text.strip() or "x")
+WORDS = st.text("abc=/.-_$\"'\\{}#:,|&;()<>*!?%@`~[]é😀 ", min_size=1, max_size=14).map(
+    lambda text: text.strip() or "x"
+)
 LINES = st.lists(st.tuples(st.integers(0, 3), WORDS, st.sampled_from(["", " ", "\t"])), min_size=1, max_size=6)
 
 
@@ -83,7 +85,11 @@ def test_every_character_of_a_flow_scalar_has_its_place(quote: str, words: list[
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.lists(WORDS | st.sampled_from(["${{ a.b }}", "'${{ a }}'", '"x ${{ b }} y"', "$(( ${{ n }} ))", "\n"])).map(" ".join))
+@given(
+    st.lists(WORDS | st.sampled_from(["${{ a.b }}", "'${{ a }}'", '"x ${{ b }} y"', "$(( ${{ n }} ))", "\n"])).map(
+        " ".join
+    )
+)
 def test_any_text_with_expressions_is_parsed(text: str) -> None:
     program = parse_block(text)
     assert all(0 <= node.start <= node.end <= len(text) for node in program.nodes)

@@ -298,7 +298,8 @@ def _stage_key(stage: Stage) -> tuple[object, ...]:
 
 
 def _summary(project: Project, unreadable: Sequence[Unreadable]) -> Summary:
-    launchers = sum(file.kind in (Kind.LAUNCHER, Kind.JOB) for file in project.files)
+    launchers = sum(file.kind is Kind.LAUNCHER for file in project.files)
+    launchers += len({id(script.source) for script in project.scripts if script.job is not None})
     experiments = [each for each in project.experiments if each.root and (each.is_spec or len(each.stages) > 1)]
     stages = sum(len({_stage_key(stage) for stage in each.stages}) for each in experiments)
     return Summary(len(project.files) + len(unreadable), launchers, len(experiments), stages, 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from verlint.files.comments import Directive
@@ -13,8 +13,8 @@ from verlint.languages.bash.replay import MAX_PATHS, Entry, Resolution, explore
 from verlint.languages.bash.syntax import Program
 from verlint.lazy import pattern
 from verlint.record import dataclass
-from verlint.source import Source
-from verlint.value import Literal, Text
+from verlint.source import Source, Span
+from verlint.value import Hop, Literal, Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -100,9 +100,13 @@ class Script:
         return self.document or self.job is not None
 
     @cached_property
-    def given(self) -> frozenset[str]:
-        """The variables that a job platform sets for it."""
-        return frozenset(name for entry in self.entries if entry is not None for name in entry.environment or ())
+    def given(self) -> Mapping[str, Span | None]:
+        """The variables that a job file or its platform sets for it, each with its place when it is written."""
+        found: dict[str, Span | None] = {}
+        for entry in self.entries:
+            for name, text in (entry.environment or {}).items() if entry is not None else ():
+                found.setdefault(name, text.span if isinstance(text, Text) else None)
+        return found
 
     @cached_property
     def scheduler(self) -> Scheduler | None:
@@ -139,7 +143,8 @@ def slurm_environment(scheduler: Scheduler) -> dict[str, str | Text]:
         ("SLURM_GPUS_ON_NODE", scheduler.gpus, "gpus-per-node"),
     ):
         if amount is not None:
-            found[name] = Text((Literal(str(amount.number), amount.span, overridable=f"sbatch --{option}"),))
+            hops = (Hop(amount.span, f"{name}={amount.number}"),)
+            found[name] = Text((Literal(str(amount.number), amount.span, hops, f"sbatch --{option}"),))
     return found
 
 

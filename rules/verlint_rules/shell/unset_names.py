@@ -144,6 +144,10 @@ def names_of(script: Script) -> Names:
         found = Names()
         for text, program in script.syntax:
             _collect(text, program, found)
+        for name, span in script.given.items():
+            if span is not None:
+                found.assigned.setdefault(name, span)
+                found.mentions.setdefault(name, 1)  # for a program, if not for the shell
         _KNOWN[script] = found
     return found
 

@@ -11,7 +11,7 @@ from verlint.languages.yaml import Node, Scalar, embedded
 from verlint.languages.yaml import Sequence as List
 from verlint.lazy import pattern
 from verlint.source import Piece, Source, Span
-from verlint.value import Hole, Literal, Text
+from verlint.value import Hole, Hop, Literal, Text
 
 _NAME = pattern(r"[A-Za-z_]\w*")
 _BARE = pattern(r"[\w@%+=:,./-]+")
@@ -60,7 +60,8 @@ def number(name: str, known: Amount | None, reason: str) -> Text:
     """The value of a variable that holds an amount."""
     if known is None:
         return hole(name, reason)
-    return Text((Literal(str(known.number), known.span),), known.span)
+    hops = (Hop(known.span, f"{name}={known.number}"),)
+    return Text((Literal(str(known.number), known.span, hops),), known.span)
 
 
 def environment(
@@ -71,30 +72,33 @@ def environment(
     found: dict[str, Text] = {}
     for key, value in entries(node):
         if _NAME.fullmatch(key.text):
-            found[key.text] = _value(key.text, value, meaning, missing, option)
+            found[key.text] = _value(key.text, key, value, meaning, missing, option)
     for item in items(node):
         if isinstance(item, Node_):
             name = string(item.get("name"))
             if _NAME.fullmatch(name):
-                found[name] = _value(name, item.get("value") or item, meaning, missing, option)
+                found[name] = _value(name, item, item.get("value") or item, meaning, missing, option)
         elif isinstance(item, Scalar):
             name, equals, _ = item.text.partition("=")
             if _NAME.fullmatch(name):
                 source = embedded(item)
                 at = len(name) + 1
-                text = Text((Literal(source.text[at:], source.span(at, len(source.text))),), item.span)
+                part = Literal(source.text[at:], source.span(at, len(source.text)), (Hop(item.span),))
+                text = Text((part,), item.span)
                 found[name] = text if equals else hole(name, missing, item.span)
     return found
 
 
-def _value(name: str, node: Node, meaning: Meaning | None, missing: str, option: str) -> Text:
+def _value(name: str, owner: Node, node: Node, meaning: Meaning | None, missing: str, option: str) -> Text:
+    """The value of a variable that `owner` (its key, or the whole entry) begins."""
     if not isinstance(node, Scalar) or (node.value is None and not node.style):
         return hole(name, missing, node.span)
     source = embedded(node)
     if meaning is not None and "${{" in source.text:
         return replaced(source, meaning)
     replaceable = f"{option} {name}" if option else ""
-    return Text((Literal(source.text, source.whole(), overridable=replaceable),), node.span)
+    whole = owner.span.join(node.span) if owner.span.source is node.span.source else node.span
+    return Text((Literal(source.text, source.whole(), (Hop(whole),), overridable=replaceable),), node.span)
 
 
 def words(nodes: Sequence[Node]) -> Source | None:
@@ -103,21 +107,29 @@ def words(nodes: Sequence[Node]) -> Source | None:
     scalars = [node for node in nodes if isinstance(node, Scalar)]
     if not scalars or len(scalars) != len(nodes):
         return None
-    text: list[str] = []
+    text = ""
     pieces: list[Piece] = []
-    at = 0
     for node in scalars:
-        inner = embedded(node)
-        if text:
-            text.append(" ")
-            at += 1
-        quote = "" if _BARE.fullmatch(inner.text) else "'"
-        written = inner.text if not quote else inner.text.replace("'", "'\\''")
-        text.append(f"{quote}{written}{quote}")
-        if "'" in inner.text:
-            pieces.append(Piece(at, inner.outer(0), 1))
-        else:
-            pieces += (Piece(at + len(quote) + each.inner, each.outer, each.length) for each in inner.pieces)
-        at += len(written) + 2 * len(quote)
+        text += " " if text else ""
+        text = _quoted(node, text, pieces)
     file = scalars[0].written.source
-    return Source(file.path, "".join(text), file, tuple(pieces))
+    return Source(file.path, text, file, tuple(pieces))
+
+
+def _quoted(node: Scalar, text: str, pieces: list[Piece]) -> str:
+    """The text with a word behind it, in single quotes where it needs them; adds where its characters stand."""
+    inner = embedded(node)
+    if _BARE.fullmatch(inner.text):
+        pieces += [Piece(len(text) + each.inner, each.outer, each.length) for each in inner.pieces]
+        return text + inner.text
+    pieces.append(Piece(len(text), node.written.start, 0))
+    text += "'"
+    begin = 0
+    for run in inner.text.split("'"):
+        if begin:
+            text += "'\\''"
+        pieces += [Piece(len(text) + at, inner.outer(begin + at), 1) for at in range(len(run))]
+        text += run
+        begin += len(run) + 1
+    pieces.append(Piece(len(text), node.written.end, 0))
+    return text + "'"

@@ -17,7 +17,7 @@ from verlint.languages.yaml import Node, Scalar, embedded
 from verlint.lazy import pattern
 from verlint.record import dataclass, field
 from verlint.source import Source
-from verlint.value import Hole, Literal, Text
+from verlint.value import Hole, Hop, Literal, Text
 
 _GIVEN = dict.fromkeys(
     """
@@ -39,7 +39,7 @@ _KINDS = {
     "github": "set by GitHub",
     "runner": "set by GitHub",
 }
-_WRITTEN = pattern(r"\b([A-Za-z_]\w*)=[^\n]*>>[ \t]*[\"']?\$\{?GITHUB_ENV\b")
+_WRITTEN = pattern(r"\b([A-Za-z_]\w*)=(?:([\w./:+-]*)(?=[\"' \t]))?[^\n]*?>>[ \t]*[\"']?\$\{?GITHUB_ENV\b")
 _SHELLS: Mapping[str, frozenset[str]] = {
     "": frozenset("e"),
     "bash": frozenset(["e", "pipefail"]),
@@ -98,8 +98,18 @@ def _blocks(steps: Sequence[Node], scope: _Scope, shell: str, folder: str, check
             place = _below(string(get(step, "working-directory")) or folder, checkout)
             known = meanings(run.text, own.meaning)
             yield Block(embedded(run), run, f"steps[{at}].run", own.variables, known, place, options)
-        for found in _WRITTEN.finditer(run.text):
-            scope.variables = {**scope.variables, found[1]: hole(found[1], "written to GITHUB_ENV by a step before")}
+        scope.variables = {**scope.variables, **_written(embedded(run))}
+
+
+def _written(run: Source) -> dict[str, Text]:
+    """The variables that a step writes for those behind it, with values that are plain words."""
+    out: dict[str, Text] = {}
+    for found in _WRITTEN.finditer(run.text):
+        span = run.span(*found.span(2)) if found[2] else None
+        hops = (Hop(run.span(found.start(), found.end(2))),) if span is not None else ()
+        unsure = hole(found[1], "written to GITHUB_ENV by a step before")
+        out[found[1]] = Text((Literal(found[2], span, hops),), span) if span is not None else unsure
+    return out
 
 
 def _options(shell: str) -> frozenset[str] | None:
@@ -151,5 +161,5 @@ class _Scope:
                 source = embedded(only)
                 if "${{" in source.text:
                     return replaced(source, self.meaning)
-                return Text((Literal(source.text, source.whole()),))
+                return Text((Literal(source.text, source.whole(), (Hop(only.span, expression),)),))
         return unknown(expression, _KINDS.get(kind if kind.isidentifier() else "", "expression of GitHub"), self.owner)
