@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from verlint.experiment.job_edits import _edit
+from verlint.experiment.job_scripts import job_scripts
+from verlint.files.job_formats import format_of
+from verlint.files.tree import Tree
 from verlint.languages.jobs.expressions import parse_block
 from verlint.languages.jobs.job import Block
 from verlint.languages.yaml import Mapping, Scalar, embedded, parse_yaml
@@ -54,7 +61,7 @@ def check_places(text: str) -> None:
             assert written == char, (at, char, written, text)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(
     st.sampled_from(["|", "|-", "|+", ">", ">-", ">+", "|  # note", "|2", ">2-"]),
     LINES,
@@ -68,7 +75,7 @@ def test_every_character_of_a_block_scalar_has_its_place(
     check_places(in_block(header, lines, blanks, 4 if "2" in header else indent, end))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(
     st.sampled_from(["'", '"', ""]),
     st.lists(WORDS, min_size=1, max_size=5),
@@ -84,7 +91,7 @@ def test_every_character_of_a_flow_scalar_has_its_place(quote: str, words: list[
     check_places(f"job:\n  run: {quote}{between.join(words)}{quote}\nafter: 1\n")
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     st.lists(WORDS | st.sampled_from(["${{ a.b }}", "'${{ a }}'", '"x ${{ b }} y"', "$(( ${{ n }} ))", "\n"])).map(
         " ".join
@@ -98,7 +105,7 @@ def test_any_text_with_expressions_is_parsed(text: str) -> None:
 # Edits ---------------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.data(), st.sampled_from(["|", "|-", ">", "'", '"', ""]), LINES, st.sampled_from(["\n", "\r\n"]))
 def test_an_edit_that_is_offered_does_to_the_text_what_it_would_do_to_a_script(
     data: st.DataObject, style: str, lines: list[tuple[int, str, str]], end: str
@@ -122,3 +129,79 @@ def test_an_edit_that_is_offered_does_to_the_text_what_it_would_do_to_a_script(
     assert found is not None, edited
     expected = node.text[:start] + new + node.text[stop:]
     assert found.text.rstrip("\n") == expected.rstrip("\n"), (text, edited)
+
+
+# Formats -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "format"),
+    [
+        ("sky.yaml", "resources: {}\nrun: |\n  ls\n", "SkyPilot task"),
+        ("sky.yaml", "workdir: .\nsetup: ls\n", "SkyPilot task"),
+        ("x.yaml", "setup: ls\nother: 1\n", ""),
+        ("x.yaml", "num_nodes: 1\nrun: [a, b]\n", ""),
+        ("x.yaml", "num_nodes: 1\nrun: {a: b}\n", ""),
+        ("x.yaml", "type: task\ncommands:\n  - ls\n", "dstack configuration"),
+        ("x.yaml", "type: dev-environment\nide: vscode\n", "dstack configuration"),
+        ("x.yaml", "type: image\ncommands: 3\n", ""),
+        ("a.dstack.yml", "ls: 1\n", "dstack configuration"),
+        ("x.yaml", "apiVersion: ray.io/v1\nkind: RayJob\n", "Kubernetes object"),
+        ("x.yaml", "apiVersion: v1\n", ""),
+        ("x.yml", "on: push\njobs:\n  a: 1\n", "GitHub workflow"),
+        ("x.yml", "'on': push\n\"jobs\":\n  a: 1\n", "GitHub workflow"),
+        ("x.yml", "jobs: 3\n", ""),
+        ("action.yml", "name: x\nruns:\n  steps:\n", "GitHub action"),
+        (".github/workflows/x.yml", "a: 1\n", "GitHub workflow"),
+        (".gitlab-ci.yml", "a: {script: ls}\n", "GitLab pipeline"),
+        ("ci.yml", "stages: [a]\nx:\n  script: ls\n", "GitLab pipeline"),
+        ("x.yaml", "stages: {a: {cmd: ls}}\n", ""),
+        ("docker-compose.yml", "a: 1\n", "Compose file"),
+        ("x.yml", "services:\n  a:\n    image: x\n", "Compose file"),
+        ("x.yml", "services: [a]\n", ""),
+        ("x.yaml", "defaults: [ppo_trainer]\nactor_rollout_ref: {}\n", ""),
+    ],
+)
+def test_content_decides_the_format(path: str, text: str, format: str) -> None:
+    assert format_of(path, text) == format
+
+
+KEYS = st.sampled_from(
+    """resources num_nodes setup run secrets envs file_mounts workdir type commands env nodes init working_dir apiVersion kind
+    metadata spec entrypoint runtimeEnvYAML rayClusterSpec headGroupSpec template containers command args name value
+    jobs on steps uses with shell working-directory strategy matrix defaults runs services image script before_script
+    stages variables accelerators gpu count path repository""".split()
+)
+LEAVES = st.sampled_from(
+    [None, True, 3, 1.5, "", "task", "RayJob", "ray.io/v1", "bash", "-c", "H100:8", "a=b", "A", "${{ matrix.a }}", "ls (", ".",
+     "actions/checkout@v4", "echo ${{ env.A }} | tee x\ncd y", "~/x", "env_vars: {A: [1]}", "env_vars: [", "🙂"]
+)  # fmt: skip
+TREES = st.recursive(
+    LEAVES, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=6), max_leaves=40
+)
+PATHS = st.sampled_from(["a.yaml", "a.dstack.yml", ".github/workflows/a.yml", ".gitlab-ci.yml", "docker-compose.yml"])
+
+
+@settings(max_examples=150, deadline=None)
+@given(PATHS, st.dictionaries(KEYS, TREES, max_size=8), st.text(max_size=4))
+def test_no_job_file_makes_a_reader_fail(path: str, data: dict[str, object], behind: str) -> None:
+    text = "\n".join(f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in data.items()) + behind
+    tree = Tree(Path("/nonexistent"))
+    for script in job_scripts(Source(path, text), path, tree, {}):
+        for command in (each for way in script.resolution.paths for each in way.commands):
+            span = command.span.in_file()
+            assert 0 <= span.start <= span.end <= len(text)
+
+
+def test_a_run_without_job_files_imports_no_reader(tmp_path: Path) -> None:
+    (tmp_path / "run.sh").write_text("python3 -m verl.trainer.main_ppo data.train_batch_size=8\n")
+    program = (
+        "import sys; from verlint.cli.main import main\n"
+        "try: main(['check', '--isolated', 'run.sh'])\n"
+        "except SystemExit: pass\n"
+        "print(sorted(name for name in sys.modules if name.startswith(('verlint.languages.jobs', 'verlint.languages.yaml',"
+        " 'verlint.languages.slurm', 'verlint.files.job', 'verlint.experiment.job', 'verlint.experiment.config_f',"
+        " 'ruamel'))))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"

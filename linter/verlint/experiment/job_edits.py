@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from verlint.experiment.script import Script
 from verlint.finding import Edit, Finding
 from verlint.languages.jobs.job import Block
+from verlint.languages.yaml import Scalar, parse_yaml, walk
 from verlint.lazy import pattern
 from verlint.record import replace
 from verlint.source import Source, Span
@@ -51,7 +52,9 @@ def _edit(span: Span, text: str, blocks: Iterable[Block]) -> Edit | None:
             style = block.node.style if block.node is not None else None
             if style == "|":
                 return _in_literal(block, start, end, text)
-            return _in_other(block.source, style, start, end, text)
+            made = _in_other(block.source, style, start, end, text)
+            expected = block.source.text[:start] + text + block.source.text[end:]
+            return made if made is None or block.node is None or _reads(block.node, made, expected) else None
     return None
 
 
@@ -77,6 +80,8 @@ def _in_literal(block: Block, start: int, end: int, text: str) -> Edit | None:
     file = source.parent
     assert file is not None
     first = source.outer(start)
+    if end == len(source.text) and end > start and source.text[end - 1] == "\n" and not text.endswith("\n"):
+        end -= 1  # the scalar ends with a line end whatever its text does
     last = first if end == start else source.outer(end) if end < len(source.text) else source.outer(end - 1) + 1
     line = file.text.rfind("\n", 0, first) + 1
     inner_line = source.text.rfind("\n", 0, start) + 1
@@ -95,3 +100,15 @@ def _in_other(source: Source, style: str | None, start: int, end: int, text: str
     if not _PLAIN.fullmatch(text) or any(char in unsafe for char in text) or text != text.strip():
         return None
     return Edit(span, text)
+
+
+def _reads(node: Scalar, edit: Edit, expected: str) -> bool:
+    """Whether the scalar holds the expected text after the edit."""
+    file = edit.span.source
+    text = file.text[: edit.span.start] + edit.text + file.text[edit.span.end :]
+    documents = parse_yaml(Source(file.path, text)).documents
+    return any(
+        isinstance(each, Scalar) and each.written.start == node.written.start and each.text == expected
+        for document in documents
+        for each in walk(document)
+    )

@@ -25,7 +25,7 @@ _NAMED = (
     (pattern(r"(?:^|[/.])gitlab-ci(?:[.-][\w.-]+)?\.ya?ml$"), GITLAB),
     (pattern(r"(?:^|/)(?:docker-)?compose(?:[.-][\w.-]+)?\.ya?ml$"), COMPOSE),
 )
-_SKYPILOT_KEYS = frozenset(["resources", "num_nodes", "setup", "secrets", "file_mounts", "workdir", "envs"])
+_SKYPILOT_KEYS = frozenset(["run", "resources", "num_nodes", "setup", "secrets", "file_mounts", "workdir", "envs"])
 
 
 def format_of(path: str, text: str) -> str:
@@ -39,7 +39,7 @@ def format_of(path: str, text: str) -> str:
         return WORKFLOW
     if {"runs", "name"} <= keys and "steps:" in text:
         return ACTION
-    if (_STRING_RUN.search(text) or "setup" in keys) and keys & _SKYPILOT_KEYS and keys & {"run", "setup"}:
+    if len(keys & _SKYPILOT_KEYS) > 1 and ("setup" in keys or _STRING_RUN.search(text)):
         return SKYPILOT
     if "services" in keys and _IMAGE.search(text):
         return COMPOSE

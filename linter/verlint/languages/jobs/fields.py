@@ -131,5 +131,5 @@ def _quoted(node: Scalar, text: str, pieces: list[Piece]) -> str:
         pieces += [Piece(len(text) + at, inner.outer(begin + at), 1) for at in range(len(run))]
         text += run
         begin += len(run) + 1
-    pieces.append(Piece(len(text), node.written.end, 0))
+    pieces.append(Piece(len(text), node.written.end - 1, 0))
     return text + "'"
