@@ -175,7 +175,7 @@ def resolve(arguments: argparse.Namespace, source: Source) -> Resolution:
     """All that a launcher would do. Raises ShowError."""
     import posixpath
 
-    from verlint.experiment.script import slurm_environment, start_folder
+    from verlint.experiment.script import start_folder
     from verlint.languages.bash.replay import Entry, explore
     from verlint.languages.slurm import scheduler_of
 
@@ -190,7 +190,7 @@ def resolve(arguments: argparse.Namespace, source: Source) -> Resolution:
         start=start,
         name=posixpath.relpath(inside, start or "."),
         arguments=list(arguments.behind) if arguments.closed or arguments.behind else None,
-        environment={**({} if scheduler is None else slurm_environment(scheduler)), **_environment(arguments)},
+        environment={**({} if scheduler is None else scheduler.environment()), **_environment(arguments)},
         closed=arguments.closed,
     )
     return explore([source], tree, entry)

@@ -14,7 +14,7 @@ from verlint.languages.bash.syntax import Program
 from verlint.lazy import pattern
 from verlint.record import dataclass
 from verlint.source import Source, Span
-from verlint.value import Hop, Literal, Text
+from verlint.value import Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class Script:
             return explore(
                 self.texts, self.tree, self.entries[0], entries=self.entries, programs=self.programs, max_paths=most
             )
-        environment = None if self.scheduler is None else slurm_environment(self.scheduler)
+        environment = None if self.scheduler is None else self.scheduler.environment()
         arguments: list[str | Text] | None = [] if self.document else None
         entry = Entry(start=self.start, name=self.name, arguments=arguments, environment=environment)
         return explore(self.texts, self.tree, entry, programs=self.programs)
@@ -128,24 +128,6 @@ class Script:
     def directive(self, name: str) -> str:
         """The value of a directive that holds for the whole text, "" when there is none."""
         return next((each.value for each in self.directives if each.name == name), "")
-
-
-def slurm_environment(scheduler: Scheduler) -> dict[str, str | Text]:
-    """The variables in which Slurm tells a script what it asked for. `sbatch` may be told otherwise."""
-    found: dict[str, str | Text] = {}
-    for name, amount, option in (
-        ("SLURM_NNODES", scheduler.nodes, "nodes"),
-        ("SLURM_JOB_NUM_NODES", scheduler.nodes, "nodes"),
-        ("SLURM_NTASKS", scheduler.amount("ntasks"), "ntasks"),
-        ("SLURM_NTASKS_PER_NODE", scheduler.amount("ntasks-per-node"), "ntasks-per-node"),
-        ("SLURM_CPUS_PER_TASK", scheduler.amount("cpus-per-task"), "cpus-per-task"),
-        ("SLURM_GPUS_PER_NODE", scheduler.amount("gpus-per-node"), "gpus-per-node"),
-        ("SLURM_GPUS_ON_NODE", scheduler.gpus, "gpus-per-node"),
-    ):
-        if amount is not None:
-            hops = (Hop(amount.span, f"{name}={amount.number}"),)
-            found[name] = Text((Literal(str(amount.number), amount.span, hops, f"sbatch --{option}"),))
-    return found
 
 
 def start_folder(source: Source, path: str, tree: Tree) -> str:

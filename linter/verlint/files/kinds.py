@@ -96,7 +96,8 @@ _YAML_USE = pattern(
 """What files about Ray and Kubeflow hold, with or without a mark."""
 _PACKAGE = pattern(r"(?:^|/)verl/(?:trainer|workers|utils|models|single_controller|tools|interactions|third_party)/")
 _SCRIPT = pattern(
-    r"(?:(?:\b(?:bash|sh|source|exec)|(?:^|[;&|({\s])\.)[ \t]+|\./)[\"']?([\w./${}-]+\.(?:sh|bash|sbatch|slurm))"
+    r"(?:(?:\b(?:bash|sh|source|exec|sbatch(?:[ \t]+--?\w[\w-]*(?:=\S+)?)*)|(?:^|[;&|({\s])\.)[ \t]+|\./)"
+    r"[\"']?([\w./${}-]+\.(?:sh|bash|sbatch|slurm))"
 )
 
 SHELL_SUFFIXES = frozenset({".sh", ".bash", ".sbatch", ".slurm"})

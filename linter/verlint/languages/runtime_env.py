@@ -5,14 +5,15 @@ Source: Ray's documentation of `RuntimeEnv`. `env_vars` must hold strings; Ray r
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from verlint.languages.bash.pieces import flat
 from verlint.languages.yaml import Mapping as Node_
 from verlint.languages.yaml import Scalar, embedded, parse_yaml
 from verlint.lazy import pattern
-from verlint.record import dataclass, field
+from verlint.record import dataclass, field, replace
 from verlint.source import Source, Span
-from verlint.value import Literal, Text
+from verlint.value import Hole, Literal, Text
 
 KEYS = frozenset(
     ["working_dir", "py_modules", "py_executable", "excludes", "pip", "uv", "conda", "env_vars", "config", "nsight",
@@ -72,3 +73,60 @@ def read_runtime_env(source: Source) -> RuntimeEnv | None:
 def _text(node: Scalar) -> Text:
     source = embedded(node)
     return Text((Literal(source.text, source.whole()),), node.span)
+
+
+def option_of(argv: Sequence[Text], name: str) -> Text | None:
+    """The word that an option of `ray job submit` is given, None without it."""
+    for at, word in enumerate(argv):
+        text = word.known or word.prefix
+        if text == "--":
+            return None
+        if text == name:
+            return argv[at + 1] if at + 1 < len(argv) else None
+        if text.startswith(name + "="):
+            return word.slice(len(name) + 1, 1_000_000)
+    return None
+
+
+def runtime_env_of_word(word: Text) -> RuntimeEnv | None:
+    """The environment that a word holds as JSON; values keep what is known of their pieces."""
+    source = Source("", flat(word.parts))
+    found = read_runtime_env(source)
+    if found is None:
+        return None
+    variables = {name: _with_pieces(each, word, source) for name, each in found.env_vars.items()}
+    folder = found.working_dir
+    return replace(found, env_vars=variables, working_dir=None if folder is None else _pieces(folder, word, source))
+
+
+def _with_pieces(variable: EnvVar, word: Text, source: Source) -> EnvVar:
+    value = _pieces(variable.value, word, source)
+    inside = variable.span.in_file()
+    return replace(variable, value=value, span=_place(word, inside.start, inside.end) or word.span or variable.span)
+
+
+def _pieces(text: Text, word: Text, source: Source) -> Text:
+    """The value as a part of the word."""
+    span = text.parts[0].span if text.parts else text.span
+    if span is None:
+        return replace(text, parts=(), span=word.span)
+    inside = span.in_file()
+    return replace(word.slice(inside.start, inside.end), span=_place(word, inside.start, inside.end) or word.span)
+
+
+def _place(word: Text, start: int, end: int) -> Span | None:
+    """Where a part of the word is written; None where it is not in one quoted or bare run."""
+    at = 0
+    for part in word.parts:
+        length = len(part.text) if isinstance(part, Literal) else 1
+        if at <= start < at + length:
+            span = part.span
+            if span is None or isinstance(part, Hole) or end > at + length:
+                return span
+            inset = 1 if span.end - span.start == length + 2 else 0
+            if span.end - span.start != length + 2 * inset:
+                return span
+            first = span.start + inset
+            return Span(span.source, first + start - at, first + end - at)
+        at += length
+    return None

@@ -6,11 +6,14 @@ Source: sbatch(1). Lines count up to the first command; the last one of an optio
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from verlint.languages.amounts import Amount
+from verlint.languages.bash.pieces import flat
 from verlint.lazy import pattern
 from verlint.record import dataclass
 from verlint.source import Source, Span
+from verlint.value import Hop, Literal, Text
 
 _LINE = pattern(r"^#SBATCH(?=[ \t])([^\n]*)", re.MULTILINE)
 _COMMAND = pattern(r"^[ \t]*[^\s#]", re.MULTILINE)
@@ -25,6 +28,16 @@ _FLAGS = frozenset(
      "quiet", "parsable", "spread-job", "use-min-nodes", "ignore-pbs", "H", "s", "O", "W", "v", "Q"]
 )  # fmt: skip
 """Options without a value."""
+_VARIABLES = {
+    "SLURM_NNODES": "nodes",
+    "SLURM_JOB_NUM_NODES": "nodes",
+    "SLURM_NTASKS": "ntasks",
+    "SLURM_NTASKS_PER_NODE": "ntasks-per-node",
+    "SLURM_CPUS_PER_TASK": "cpus-per-task",
+    "SLURM_GPUS_PER_NODE": "gpus-per-node",
+    "SLURM_GPUS_ON_NODE": "gpus-per-node",
+}
+"""Variables of a job, with the option that decides each."""
 _GRES = pattern(r"(?:^|,)gpu(?::[\w.-]+?)??(?::(\d+))?(?=,|$|\()")
 _TYPED = pattern(r"(?:[\w.-]+:)?(\d+)")
 
@@ -85,6 +98,16 @@ class Scheduler:
                 return Amount(total // other.number, found.value_span)
         return None
 
+    def environment(self) -> dict[str, Text]:
+        """The variables in which Slurm tells a script what it asked for. `sbatch` may be told otherwise."""
+        found: dict[str, Text] = {}
+        for name, option in _VARIABLES.items():
+            amount = self.gpus if name == "SLURM_GPUS_ON_NODE" else self.amount(option)
+            if amount is not None:
+                hops = (Hop(amount.span, f"{name}={amount.number}"),)
+                found[name] = Text((Literal(str(amount.number), amount.span, hops, f"sbatch --{option}"),))
+        return found
+
 
 def scheduler_of(source: Source) -> Scheduler | None:
     """What the script asks for, None without an `#SBATCH` line before its first command."""
@@ -124,4 +147,62 @@ def _directives(source: Source, start: int, end: int) -> list[Directive]:
         value_place += (len(value) - len(bare)) // 2
         value_span = source.span(value_place, value_place + len(bare))
         out.append(Directive(name, bare, source.span(place, end_of_option), value_span))
+    return out
+
+
+@dataclass(frozen=True, slots=True)
+class BatchCall:
+    """A call of `sbatch`: the words of the script and its arguments (none for a string, `--wrap`), that string, the
+    variables that `--export` sets, and the long names of the options given."""
+
+    words: tuple[Text, ...]
+    wrapped: Text | None
+    exported: dict[str, Text]
+    options: frozenset[str]
+
+    def environment(self, source: Source) -> dict[str, Text]:
+        """The variables of the script, as far as the call leaves them to its header."""
+        scheduler = scheduler_of(source)
+        own = {} if scheduler is None else scheduler.environment()
+        gpus = {"gpus", "gres", "gpus-per-node", "gpus-per-task"}
+        changed = self.options | ({"gpus-per-node"} if self.options & gpus else frozenset())
+        found = {name: text for name, text in own.items() if _VARIABLES[name] not in changed}
+        return {**found, **self.exported}
+
+
+def batch_call(argv: Sequence[Text]) -> BatchCall:
+    """The parts of a call of `sbatch`."""
+    names: set[str] = set()
+    exported: dict[str, Text] = {}
+    wrapped: Text | None = None
+    at = 1
+    while at < len(argv):
+        text = argv[at].known or argv[at].prefix
+        if not text.startswith("-"):
+            break
+        name, equals, _ = text.partition("=")
+        long = name.startswith("--")
+        option = name[2:] if long else _SHORT.get(text[1:2], text[1:2])
+        names.add(option)
+        given = argv[at].slice(len(name) + 1, 1_000_000) if long and equals else None
+        if given is None and option not in _FLAGS and (long or len(text) == 2) and at + 1 < len(argv):
+            at += 1
+            given = argv[at]
+        if option == "wrap":
+            wrapped = given
+        elif option == "export" and given is not None:
+            exported.update(_exported(given))
+        at += 1
+    return BatchCall(tuple(argv[at:]) if wrapped is None else (), wrapped, exported, frozenset(names))
+
+
+def _exported(given: Text) -> dict[str, Text]:
+    """`ALL,NAME=value,…`: the variables with a value."""
+    out: dict[str, Text] = {}
+    at = 0
+    for piece in flat(given.parts).split(","):
+        name, equals, _ = piece.partition("=")
+        if equals and name.isidentifier():
+            out[name] = given.slice(at + len(name) + 1, at + len(piece))
+        at += len(piece) + 1
     return out
