@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 
 from fixture_cases import FIXTURES, ROOT, transcript
 from verlint.cli.fixing import diff_text
+from verlint.cli.main import main
 from verlint.engine import check_project
 from verlint.files.loading import Loading, load
 from verlint.result import Report
@@ -53,3 +55,31 @@ def test_the_broken_project_says_what_is_expected(
         record_property("blessed", expected.relative_to(ROOT).as_posix())
     assert not report.crashed
     assert said == (expected.read_text("utf-8") if expected.exists() else "")
+
+
+def test_a_config_checked_by_name_is_taken_for_a_launch(monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = READERS / "config" / "broken"
+    monkeypatch.chdir(folder)
+    loading = load(["config/mine.yaml"], read_settings(folder))
+    report = check_project(loading.files, read_settings(folder), folder)
+    assert [f"{finding.code} {finding.span}" for finding in report.findings] == ["VL722 config/mine.yaml:16:26"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "file", "said"),
+    [
+        ("skypilot", "called.yaml", ["SkyPilot task", "called.yaml:5:7", "scripts/train.sh:12:1", "data.train_batch_size=32"]),
+        ("dstack", "train.dstack.yml", ["dstack configuration grpo", "train.dstack.yml:8:5", "when HOST_RANK is 0"]),
+        ("workflow", ".github/workflows/nightly.yml", ["GitHub workflow grpo", "trainer.n_gpus_per_node=8", "--batch ${{ inputs.batch }}"]),
+        ("kubernetes", "job.yaml", ["RayJob grpo", "PyTorchJob pytorch", "data.train_files=/data/train.parquet"]),
+    ],
+)  # fmt: skip
+def test_show_takes_files_of_jobs(
+    kind: str, file: str, said: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(READERS / kind / "broken")
+    assert main(["show", file]) == 0
+    out = capsys.readouterr().out
+    assert [each for each in said if each not in out] == []
+    assert main(["show", file, "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["jobs"]

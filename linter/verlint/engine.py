@@ -117,7 +117,7 @@ def _subjects(on: str, project: Project, unreadable: Sequence[Unreadable]) -> It
         case "Experiment":
             yield from ((each, each.source.span(0, 0)) for each in project.experiments)
         case "Launch":
-            yield from ((launch, launch.head) for launch in project.spec_launches)
+            yield from ((launch, launch.head) for launch in (*project.spec_launches, *project.config_launches))
         case "Script":
             yield from ((script, script.source.span(0, 0)) for script in project.scripts)
         case "SpecFile":

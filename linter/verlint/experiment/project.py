@@ -96,7 +96,8 @@ class Project:
     @cached_property
     def _lower_texts(self) -> list[str]:
         assert self.variants is not None  # the scripts that are called are read by now
-        files = [(self.root.name, "")] + [(file.source.path, file.source.text) for file in self.files]
+        entries = " ".join(launch.program.entry for launch in self.config_launches)  # which is written nowhere
+        files = [(self.root.name, entries)] + [(file.source.path, file.source.text) for file in self.files]
         return [each.lower() for pair in (*files, *self.tree.texts()) for each in pair]
 
     # ---- commands
@@ -143,9 +144,20 @@ class Project:
         return [launch for stage in stages for launch in stage.launches]
 
     @cached_property
+    def config_launches(self) -> list[Launch]:
+        """The launches that trainer configs stand for, those checked by name which no other launch uses."""
+        if not any(file.kind is Kind.YAML and file.named for file in self.files):
+            return []
+        from verlint.experiment.config_launches import config_launches
+
+        used = [*(each for each, _ in self.launches), *self.spec_launches]
+        return list(config_launches(self.files, self.tree, self.known_launches, used))
+
+    @cached_property
     def families(self) -> frozenset[str]:
         """The families of all launches, "" among them for a launch of none."""
-        return frozenset(launch.family for launch in (*(each for each, _ in self.launches), *self.spec_launches))
+        launches = (*(each for each, _ in self.launches), *self.spec_launches, *self.config_launches)
+        return frozenset(launch.family for launch in launches)
 
     # ---- experiments
 

@@ -111,7 +111,11 @@ def _pieces(text: Text, word: Text, source: Source) -> Text:
     if span is None:
         return replace(text, parts=(), span=word.span)
     inside = span.in_file()
-    return replace(word.slice(inside.start, inside.end), span=_place(word, inside.start, inside.end) or word.span)
+    place = _place(word, inside.start, inside.end)
+    found = word.slice(inside.start, inside.end)
+    only = found.parts[0] if len(found.parts) == 1 else None
+    parts = (replace(only, span=place),) if isinstance(only, Literal) and place is not None else found.parts
+    return replace(found, parts=parts, span=place or word.span)
 
 
 def _place(word: Text, start: int, end: int) -> Span | None:
