@@ -208,7 +208,8 @@ def _decided(variant: Variant) -> list[str]:
 def _on_some_paths(finding: Finding, variant: Variant) -> Finding:
     guards = [each.words for each in variant.command.around.guards] or _decided(variant)
     when = " and ".join(dict.fromkeys(guards)) or "on some paths"
-    verify = finding.verify or f"bash -x {finding.file}  # see which branch runs"
+    see = "bash -x" if finding.file != variant.entry.source.path or variant.entry.job is None else "verlint show"
+    verify = finding.verify or f"{see} {finding.file}  # see which branch runs"
     return replace(finding, verdict=Verdict.UNSURE, verify=verify, contexts=(*finding.contexts, f"when {when}"))
 
 

@@ -14,6 +14,7 @@ from verlint.source import Piece, Source, Span
 from verlint.value import Hole, Hop, Literal, Text
 
 _NAME = pattern(r"[A-Za-z_]\w*")
+_SPECIAL = pattern(r"'|\$\(([A-Za-z_]\w*)\)")
 _BARE = pattern(r"[\w@%+=:,./-]+")
 
 
@@ -101,9 +102,9 @@ def _value(name: str, owner: Node, node: Node, meaning: Meaning | None, missing:
     return Text((Literal(source.text, source.whole(), (Hop(whole),), overridable=replaceable),), node.span)
 
 
-def words(nodes: Sequence[Node]) -> Source | None:
+def words(nodes: Sequence[Node], names: frozenset[str] = frozenset()) -> Source | None:
     """A list of words as a shell text that stands for the same words: what starts a program without a shell. None when
-    there is none, or one of them is no string."""
+    there is none, or one of them is no string. `$(NAME)` is replaced by the platform for those `names`."""
     scalars = [node for node in nodes if isinstance(node, Scalar)]
     if not scalars or len(scalars) != len(nodes):
         return None
@@ -111,12 +112,12 @@ def words(nodes: Sequence[Node]) -> Source | None:
     pieces: list[Piece] = []
     for node in scalars:
         text += " " if text else ""
-        text = _quoted(node, text, pieces)
+        text = _quoted(node, text, pieces, names)
     file = scalars[0].written.source
     return Source(file.path, text, file, tuple(pieces))
 
 
-def _quoted(node: Scalar, text: str, pieces: list[Piece]) -> str:
+def _quoted(node: Scalar, text: str, pieces: list[Piece], names: frozenset[str]) -> str:
     """The text with a word behind it, in single quotes where it needs them; adds where its characters stand."""
     inner = embedded(node)
     if _BARE.fullmatch(inner.text):
@@ -124,12 +125,20 @@ def _quoted(node: Scalar, text: str, pieces: list[Piece]) -> str:
         return text + inner.text
     pieces.append(Piece(len(text), node.written.start, 0))
     text += "'"
-    begin = 0
-    for run in inner.text.split("'"):
-        if begin:
-            text += "'\\''"
-        pieces += [Piece(len(text) + at, inner.outer(begin + at), 1) for at in range(len(run))]
+    at = 0
+    for found in _SPECIAL.finditer(inner.text):
+        name = found[1]
+        if name is not None and name not in names:
+            continue
+        run = inner.text[at : found.start()]
+        pieces += [Piece(len(text) + number, inner.outer(at + number), 1) for number in range(len(run))]
         text += run
-        begin += len(run) + 1
+        if name is not None:
+            pieces.append(Piece(len(text) + 2, inner.outer(found.start()), found.end() - found.start()))
+        text += "'\\''" if name is None else f"'\"${{{name}}}\"'"
+        at = found.end()
+    run = inner.text[at:]
+    pieces += [Piece(len(text) + number, inner.outer(at + number), 1) for number in range(len(run))]
+    text += run
     pieces.append(Piece(len(text), node.written.end - 1, 0))
     return text + "'"

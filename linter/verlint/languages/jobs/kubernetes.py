@@ -48,6 +48,8 @@ def _containers(node: Node | None, depth: int) -> Iterator[Mapping]:
     for key, value in entries(node):
         if key.text in ("initContainers", "containers"):
             yield from (each for each in items(value) if isinstance(each, Mapping))
+        elif key.text in ("container", "trainer") and isinstance(value, Mapping) and value.get("command") is not None:
+            yield value  # a template of Argo, the trainer of a TrainJob
         else:
             yield from _containers(value, depth - 1)
 
@@ -68,7 +70,7 @@ def block_of(command: Sequence[Node], name: str, variables: dict[str, Text], fol
         if isinstance(node, Scalar) and at == len(options):
             letters = frozenset(letter for each in options for letter in each if letter in "eux")
             return Block(embedded(node), node, name, variables, {}, folder, letters)
-    source = words(command)
+    source = words(command, frozenset(variables))
     return None if source is None else Block(source, None, name, variables, {}, folder)
 
 
