@@ -7,20 +7,20 @@ default of that VeRL."""
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterator
 
 from verlint.experiment.launch import Launch
 from verlint.files.tree import Tree
 from verlint.languages.hydra.override import Form, Override
 from verlint.languages.yaml import Mapping, Node, Scalar, Sequence, parse_yaml
+from verlint.lazy import pattern
 from verlint.record import dataclass
 from verlint.source import Source, Span
 from verlint.value import Data, Hole, Hop, Literal, State, Text, Value
 from verlint.verl.config_yaml import scalar
 from verlint.verl.in_use import ROOT, Call, call_of
 
-_PACKAGE = re.compile(r"(?:^|/)verl/(?:trainer|experimental|workers|utils)/")
+_PACKAGE = pattern(r"(?:^|/)verl/(?:trainer|experimental|workers|utils)/")
 _EASY = "verl.trainer.main"
 """The entry point of EasyR1; VeRL has none of that name."""
 
@@ -51,6 +51,11 @@ def read_trainer_config(source: Source) -> ConfigOfLaunch | None:
     return ConfigOfLaunch(source, tuple(_overrides(file.root, "")), _base(defaults))
 
 
+def in_package(path: str) -> bool:
+    """Whether a path is that of a file of the VeRL package."""
+    return _PACKAGE.search(path) is not None
+
+
 def _named(launch: Launch, tree: Tree) -> Source | None:
     call = call_of(launch.program.entry, launch.options)
     if call.entry == _EASY:
@@ -61,7 +66,7 @@ def _named(launch: Launch, tree: Tree) -> Source | None:
         return None
     for folder in _folders(call, launch):
         path = posixpath.join(folder, call.config_name)
-        found = None if _PACKAGE.search(path) else (_at(path + ".yaml", tree) or _at(path + ".yml", tree))
+        found = None if in_package(path) else (_at(path + ".yaml", tree) or _at(path + ".yml", tree))
         if found is not None:
             return found
     return None
@@ -130,7 +135,7 @@ def _override(key: str, key_span: Span, node: Node) -> Override:
         value = Value(State.UNKNOWN, key, None, None, span, (hop,), "reference to another value")
     else:
         value = Value(State.KNOWN, key, _data(node), text, span, (hop,))
-    word = Text((Literal(f"++{key}=", key_span), *text.parts), span)
+    word = Text((Literal(f"{key}=", key_span), *text.parts), span)
     return Override(word, Form.FORCE, key, key_span, "", value, text)
 
 

@@ -8,7 +8,7 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator
 
-from verlint.experiment.config_files import ConfigOfLaunch, read_trainer_config
+from verlint.experiment.config_files import ConfigOfLaunch, in_package, read_trainer_config
 from verlint.experiment.launch import Launch, Program
 from verlint.experiment.launches import Launches
 from verlint.files.kinds import Kind
@@ -31,7 +31,7 @@ def config_launches(
     """The launches that stand for configs of which no other launch makes use."""
     named = {id(span.source) for each in used for override in each.of_file[:1] if (span := override.key_span)}
     for file in files:
-        if not file.named or file.kind is not Kind.YAML or id(file.source) in named:
+        if not file.named or file.kind is not Kind.YAML or id(file.source) in named or in_package(file.source.path):
             continue
         if not is_trainer_config(file.source.text):
             continue

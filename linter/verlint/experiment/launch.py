@@ -229,6 +229,12 @@ class Launch:
         return self.command.span
 
     @property
+    def stands_alone(self) -> bool:
+        """Whether it is a config file that no launcher names: whoever calls it may add anything."""
+        place = self.of_file[0].key_span if self.of_file else None
+        return place is not None and self.command.span.source is place.source
+
+    @property
     def head(self) -> Span:
         """The entry point as written: what to point at when a key is missing."""
         return self.program.name.span or self.command.span
