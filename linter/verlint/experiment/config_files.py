@@ -34,12 +34,6 @@ class ConfigOfLaunch:
     base: str
 
 
-def config_of(launch: Launch, tree: Tree) -> ConfigOfLaunch | None:
-    """The config file that a launch names; None for one that names none, or one that is not there or no YAML."""
-    source = _named(launch, tree)
-    return None if source is None else read_trainer_config(source)
-
-
 def read_trainer_config(source: Source) -> ConfigOfLaunch | None:
     """What a config file sets; None for what is no mapping."""
     file = parse_yaml(source)
@@ -56,7 +50,8 @@ def in_package(path: str) -> bool:
     return _PACKAGE.search(path) is not None
 
 
-def _named(launch: Launch, tree: Tree) -> Source | None:
+def named_config(launch: Launch, tree: Tree) -> Source | None:
+    """The config file that a launch names; None for one that names none, or one that is not there."""
     call = call_of(launch.program.entry, launch.options)
     if call.entry == _EASY:
         override = launch.by_key.get("config")

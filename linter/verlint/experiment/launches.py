@@ -44,6 +44,7 @@ class Launches:
         self.kinds = kinds
         self._known: dict[int, tuple[Command, Launch | None]] = {}
         self._directives: dict[int, list[Directive]] = {}
+        self._configs: dict[int, ConfigOfLaunch | None] = {}
 
     def launch(self, command: Command) -> Launch | None:
         """The launch that a command is, with family, stage, intent and the VeRL version in use."""
@@ -75,9 +76,14 @@ class Launches:
             return None
         if "config" not in launch and not any("-c" in word.prefix for word in launch.options):
             return None
-        from verlint.experiment.config_files import config_of
+        from verlint.experiment.config_files import named_config, read_trainer_config
 
-        return config_of(launch, self.tree)
+        source = named_config(launch, self.tree)
+        if source is None:
+            return None
+        if id(source) not in self._configs:
+            self._configs[id(source)] = read_trainer_config(source)
+        return self._configs[id(source)]
 
     def verl(
         self,
