@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from verlint.languages.slurm import Scheduler
 
 _RELATIVE = pattern(
-    r"(?:\b(?:bash|sh|source|python3?)|(?:^|[\s;&|])\.)[ \t]+(?:-\w+[ \t]+)*"
-    r"[\"']?((?:\./)?[\w-][\w./-]*\.(?:sh|bash|py))\b",
+    r"(?:\b(?:bash|sh|source|sbatch|python3?)|(?:^|[\s;&|])\.)[ \t]+(?:--?\w[\w-]*(?:=\S+)?[ \t]+)*"
+    r"[\"']?((?:\./)?[\w-][\w./-]*\.(?:sh|bash|py|slurm|sbatch))\b",
     re.M,
 )
 _SCRIPT_FOLDERS = frozenset(["scripts", "script", "examples", "bin", "tools", "launch", "launchers", "jobs", "slurm"])
