@@ -62,10 +62,19 @@ def check_loaded(project: Project, settings: Settings, *, unreadable: Sequence[U
     for rule in rules:
         if rule.code != OWN_CODE and _has_subject(rule, project, unreadable):
             _run(load_rule(rule), project, unreadable, outcome)
-    findings = _fold(outcome.findings)
+    findings = _fold(_with_edits_of_jobs(outcome.findings, project))
     findings = [_leveled(finding, settings) for finding in findings if not _ignored_at(finding, settings)]
     kept, suppressed = _suppress(findings, project, rules, settings, outcome)
     return Report(tuple(sorted(kept, key=Finding.order)), _summary(project, unreadable), outcome.crashed, suppressed)
+
+
+def _with_edits_of_jobs(findings: list[Finding], project: Project) -> list[Finding]:
+    if not any(file.kind is Kind.JOB for file in project.files):
+        return findings
+    from verlint.experiment.job_edits import JobEdits
+
+    edits = JobEdits(project.scripts)
+    return [edits.mapped(finding) for finding in findings]
 
 
 # ---- running
@@ -112,7 +121,7 @@ def _subjects(on: str, project: Project, unreadable: Sequence[Unreadable]) -> It
         case "Experiment":
             yield from ((each, each.source.span(0, 0)) for each in project.experiments)
         case "Launch":
-            yield from ((launch, launch.head) for launch in project.spec_launches)
+            yield from ((launch, launch.head) for launch in (*project.spec_launches, *project.config_launches))
         case "Script":
             yield from ((script, script.source.span(0, 0)) for script in project.scripts)
         case "SpecFile":
@@ -203,7 +212,8 @@ def _decided(variant: Variant) -> list[str]:
 def _on_some_paths(finding: Finding, variant: Variant) -> Finding:
     guards = [each.words for each in variant.command.around.guards] or _decided(variant)
     when = " and ".join(dict.fromkeys(guards)) or "on some paths"
-    verify = finding.verify or f"bash -x {finding.file}  # see which branch runs"
+    see = "bash -x" if finding.file != variant.entry.source.path or variant.entry.job is None else "verlint show"
+    verify = finding.verify or f"{see} {finding.file}  # see which branch runs"
     return replace(finding, verdict=Verdict.UNSURE, verify=verify, contexts=(*finding.contexts, f"when {when}"))
 
 
@@ -294,6 +304,7 @@ def _stage_key(stage: Stage) -> tuple[object, ...]:
 
 def _summary(project: Project, unreadable: Sequence[Unreadable]) -> Summary:
     launchers = sum(file.kind is Kind.LAUNCHER for file in project.files)
+    launchers += len({id(script.source) for script in project.scripts if script.job is not None})
     experiments = [each for each in project.experiments if each.root and (each.is_spec or len(each.stages) > 1)]
     stages = sum(len({_stage_key(stage) for stage in each.stages}) for each in experiments)
     return Summary(len(project.files) + len(unreadable), launchers, len(experiments), stages, 0)

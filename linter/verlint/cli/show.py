@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verlint.cli.main import FAILED, OK
+from verlint.files.kinds import Kind
+from verlint.result import Loaded
 
 if TYPE_CHECKING:
+    from verlint.files.tree import Tree
     from verlint.languages.bash.replay import Resolution
     from verlint.report.commands import Masker
     from verlint.source import Source
@@ -33,7 +37,7 @@ def add_parser(subparsers: Any) -> None:
         "launcher and the environment stay open; with them it is called with exactly these.",
         allow_abbrev=False,
     )
-    parser.add_argument("launcher", metavar="LAUNCHER", help="a shell file")
+    parser.add_argument("launcher", metavar="LAUNCHER", help="a shell file, or a file of jobs (sky.yaml, a workflow)")
     parser.add_argument("--cwd", metavar="DIR", help="the folder it is started in (default: guessed)")
     parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE", help="an environment variable")
     parser.add_argument(
@@ -55,25 +59,31 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print what the launcher would run; returns the exit code."""
-    from verlint.report.commands import Listing, Masker, json_of, text_of
+    from verlint.report.commands import Listing, Masker, json_of, json_of_jobs, text_of
 
     try:
         _check_versions(arguments)
-        source, resolution = resolve(arguments)
+        source, kind = _read(arguments)
+        jobs = resolve_jobs(arguments, source) if kind is Kind.JOB else [("", resolve(arguments, source))]
     except ShowError as error:
         print(f"verlint: error: {error}", file=sys.stderr)
         return FAILED
-    masker = Masker(_sources(source, resolution))
+    masker = Masker(_sources(source, [resolution for _, resolution in jobs]))
     if arguments.config or arguments.diff:
-        sys.stdout.write(_configs(arguments, source, resolution, masker))
+        sys.stdout.write(_configs(arguments, Loaded(source, kind, _path(arguments), True), jobs, masker))
         return OK
     if arguments.format == "json":
-        sys.stdout.write(json_of(resolution, masker, builtins=arguments.builtins))
+        if kind is Kind.JOB:
+            sys.stdout.write(json_of_jobs(jobs, masker, builtins=arguments.builtins))
+        else:
+            sys.stdout.write(json_of(jobs[0][1], masker, builtins=arguments.builtins))
         return OK
     from verlint.cli.check import output_width
 
     listing = Listing(output_width(sys.stdout), arguments.environment, tuple(arguments.why), arguments.builtins)
-    sys.stdout.write(text_of(resolution, listing, masker))
+    for number, (name, resolution) in enumerate(jobs):
+        sys.stdout.write(("\n" if number else "") + (f"{name}\n" if name else ""))
+        sys.stdout.write(text_of(resolution, listing, masker))
     return OK
 
 
@@ -85,20 +95,19 @@ def _check_versions(arguments: argparse.Namespace) -> None:
             raise ShowError(f"{option}: {problem}")
 
 
-def _configs(arguments: argparse.Namespace, source: Source, resolution: Resolution, masker: Masker) -> str:
+def _configs(
+    arguments: argparse.Namespace, file: Loaded, jobs: Sequence[tuple[str, Resolution]], masker: Masker
+) -> str:
     """The configs of the launches on all paths, each distinct one once."""
     from verlint.experiment.project import Project
-    from verlint.files.kinds import Kind
     from verlint.report.commands import distinct, started
     from verlint.report.config import config_text
-    from verlint.result import Loaded
     from verlint.settings import Settings
 
-    path = Path(arguments.launcher).absolute()
     settings = Settings(Path.cwd(), verl_of_call=arguments.verl)
-    project = Project([Loaded(source, Kind.LAUNCHER, path, True)], settings, Path.cwd())
+    project = Project([file], settings, Path.cwd())
     found: dict[object, Any] = {}
-    for way in distinct(resolution):
+    for way in (way for _, resolution in jobs for way in distinct(resolution)):
         for command in started(way):
             launch = project.launch(command)
             if launch is not None:
@@ -106,45 +115,90 @@ def _configs(arguments: argparse.Namespace, source: Source, resolution: Resoluti
     return config_text(list(found.values()), masker, all_keys=arguments.all, diff=arguments.diff)
 
 
-def resolve(arguments: argparse.Namespace) -> tuple[Source, Resolution]:
-    """The launcher and all that it would do. Raises ShowError."""
-    import posixpath
+def _path(arguments: argparse.Namespace) -> Path:
+    return Path(arguments.launcher).absolute()
 
-    from verlint.experiment.script import start_folder
+
+def _read(arguments: argparse.Namespace) -> tuple[Source, Kind]:
+    """The file, and whether it is one of jobs; everything else is taken for a launcher. Raises ShowError."""
+    from verlint.files.kinds import classify
     from verlint.files.reader import Unreadable, read
-    from verlint.files.tree import Tree
-    from verlint.languages.bash.replay import Entry, explore
 
-    path = Path(arguments.launcher).absolute()
-    source = read(path, arguments.launcher)
+    source = read(_path(arguments), arguments.launcher)
     if isinstance(source, Unreadable):
         raise ShowError(f"{source.path}: {source.reason}")
+    is_job = classify(source.path, source.text, named=True).kind is Kind.JOB
+    return source, Kind.JOB if is_job else Kind.LAUNCHER
+
+
+def _tree(path: Path) -> Tree:
+    from verlint.files.tree import Tree
+
     here = Path.cwd()
-    root = here if path.is_relative_to(here) else path.parent
-    tree = Tree(root)
-    inside = tree.relative(path) or path.name
-    start = start_folder(source, inside, tree)
-    if arguments.cwd is not None:
-        start = tree.relative(Path(arguments.cwd).absolute()) or ""
+    return Tree(here if path.is_relative_to(here) else path.parent)
+
+
+def resolve_jobs(arguments: argparse.Namespace, source: Source) -> list[tuple[str, Resolution]]:
+    """The jobs of a file, each with its name and all that it would do. Raises ShowError."""
+    from verlint.experiment.job_scripts import job_scripts
+    from verlint.record import replace
+
+    if arguments.behind:
+        raise ShowError("a job takes no arguments behind --")
+    path = _path(arguments)
+    tree = _tree(path)
+    given = _environment(arguments)
+    found: list[tuple[str, Resolution]] = []
+    for script in job_scripts(source, tree.relative(path) or path.name, tree, {}):
+        entries = tuple(
+            entry and replace(entry, environment={**(entry.environment or {}), **given}, closed=arguments.closed)
+            for entry in script.entries
+        )
+        name = f"{script.job.format} {script.job.name}".rstrip() if script.job is not None else ""
+        found.append((name, replace(script, entries=entries).resolution))
+    if not found:
+        raise ShowError(f"{source.path}: no job in it runs anything")
+    return found
+
+
+def _environment(arguments: argparse.Namespace) -> dict[str, str]:
     environment: dict[str, str] = {}
     for each in arguments.env:
         name, equals, value = each.partition("=")
         if not equals or not name.isidentifier():
             raise ShowError(f"--env takes NAME=VALUE, not {each!r}")
         environment[name] = value
+    return environment
+
+
+def resolve(arguments: argparse.Namespace, source: Source) -> Resolution:
+    """All that a launcher would do. Raises ShowError."""
+    import posixpath
+
+    from verlint.experiment.script import start_folder
+    from verlint.languages.bash.replay import Entry, explore
+    from verlint.languages.slurm import scheduler_of
+
+    path = _path(arguments)
+    tree = _tree(path)
+    inside = tree.relative(path) or path.name
+    start = start_folder(source, inside, tree)
+    if arguments.cwd is not None:
+        start = tree.relative(Path(arguments.cwd).absolute()) or ""
+    scheduler = scheduler_of(source)
     entry = Entry(
         start=start,
         name=posixpath.relpath(inside, start or "."),
         arguments=list(arguments.behind) if arguments.closed or arguments.behind else None,
-        environment=environment,
+        environment={**({} if scheduler is None else scheduler.environment()), **_environment(arguments)},
         closed=arguments.closed,
     )
-    return source, explore([source], tree, entry)
+    return explore([source], tree, entry)
 
 
-def _sources(source: Source, resolution: Resolution) -> list[Source]:
+def _sources(source: Source, resolutions: Sequence[Resolution]) -> list[Source]:
     found = {id(source): source}
-    for path in resolution.paths:
+    for path in (path for resolution in resolutions for path in resolution.paths):
         for command in path.commands:
             each = command.span.in_file().source
             found[id(each)] = each

@@ -202,8 +202,8 @@ class Launch:
 
     `launch[key]` is the value of a configuration key: of the last override that sets it, else absent (with the
     default of the VeRL in use, where that is known). `options` are the words that are no overrides
-    (`--config-name=…`). `verl` is the VeRL in use, which is looked for when it is first asked; `find_at_hand` finds
-    the models and data on disk."""
+    (`--config-name=…`), `of_file` is what a config file that they name sets, below the words of the call. `verl` is the
+    VeRL in use, which is looked for when it is first asked; `find_at_hand` finds the models and data on disk."""
 
     command: Command
     program: Program
@@ -215,11 +215,23 @@ class Launch:
     stage: str = ""
     intent: str = ""
     aliases: Mapping[str, str] = field(default_factory=dict)
+    of_file: tuple[Override, ...] = ()
+
+    @cached_property
+    def settings(self) -> tuple[Override, ...]:
+        """All that it sets, by its config file and by its words, what counts last."""
+        return (*self.of_file, *self.overrides) if self.of_file else self.overrides
 
     @property
     def span(self) -> Span:
         """The whole command."""
         return self.command.span
+
+    @property
+    def stands_alone(self) -> bool:
+        """Whether it is a config file that no launcher names: whoever calls it may add anything."""
+        place = self.of_file[0].key_span if self.of_file else None
+        return place is not None and self.command.span.source is place.source
 
     @property
     def head(self) -> Span:
@@ -239,14 +251,14 @@ class Launch:
     @cached_property
     def defaults(self) -> Mapping[str, Data]:
         """What holds for keys that are not given: the config of the VeRL in use, references resolved."""
-        return {} if self.verl is None else self.verl.defaults(self.overrides)
+        return {} if self.verl is None else self.verl.defaults(self.settings)
 
     @cached_property
     def config(self) -> Applied | None:
         """The composed config with all overrides, and what Hydra refuses of them; None when the config is not known."""
         if self.verl is None:
             return None
-        return self.verl.applied(self.overrides, multirun=call_of("", self.options).multirun)
+        return self.verl.applied(self.settings, multirun=call_of("", self.options).multirun)
 
     @cached_property
     def facts(self) -> Sequence[Facts]:
@@ -258,7 +270,7 @@ class Launch:
 
         entry = call_of(self.program.entry, self.options).module
         at_hand = None if self.find_at_hand is None else self.find_at_hand(self)
-        return facts_of(self.verl, self.overrides, entry, lambda: self.config, at_hand)
+        return facts_of(self.verl, self.settings, entry, lambda: self.config, at_hand)
 
     @cached_property
     def fits(self) -> Sequence[tuple[Schema, Applied]]:
@@ -268,13 +280,13 @@ class Launch:
             return ()
         from verlint.verl.effective import fits_of
 
-        return fits_of(self.verl, self.overrides, self.config)
+        return fits_of(self.verl, self.settings, self.config)
 
     @cached_property
     def by_key(self) -> Mapping[str, Override]:
         """The override that counts for each key: the last one."""
         found: dict[str, Override] = {}
-        for override in self.overrides:
+        for override in self.settings:
             if override.key and override.error is None:
                 found[override.key] = override
         return found

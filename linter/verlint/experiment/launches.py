@@ -13,6 +13,7 @@ from verlint.experiment.launch import Launch, as_launch
 from verlint.families import FAMILIES
 from verlint.files.comments import Directive, directives, is_known
 from verlint.files.kinds import Kind
+from verlint.files.tree import Tree
 from verlint.languages.bash.command import Command
 from verlint.record import replace
 from verlint.settings import Settings
@@ -22,6 +23,7 @@ from verlint.verl.in_use import VerlInUse, call_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from verlint.experiment.config_files import ConfigOfLaunch
     from verlint.experiment.on_disk import OnDisk
     from verlint.verl.checkout import Finder
     from verlint.verl.facts import AtHand
@@ -35,12 +37,14 @@ class Launches:
     """Knows the launch of each command of a project. `kinds` are the kinds of its files, by the identity of their
     source."""
 
-    def __init__(self, root: Path, settings: Settings, kinds: Mapping[int, Kind]) -> None:
+    def __init__(self, root: Path, settings: Settings, kinds: Mapping[int, Kind], tree: Tree | None = None) -> None:
         self.root = root
+        self.tree = tree
         self.settings = settings
         self.kinds = kinds
         self._known: dict[int, tuple[Command, Launch | None]] = {}
         self._directives: dict[int, list[Directive]] = {}
+        self._configs: dict[int, ConfigOfLaunch | None] = {}
 
     def launch(self, command: Command) -> Launch | None:
         """The launch that a command is, with family, stage, intent and the VeRL version in use."""
@@ -55,18 +59,44 @@ class Launches:
             return None
         source = command.span.in_file().source
         said = self.said(source, command)
+        config = self._config(found)
+        if config is not None:
+            found = replace(found, of_file=config.overrides)
         family, stage = infer(found) or ("", "")
         family = said.get("family", family or home_of(posixpath.join(self.root.name, source.path)))
         intent = said.get("on-policy", "exact" if family == "opo" else "")
-        verl = self.verl(found, family, source, directive=said.get("verl", ""))
+        base = "" if config is None else config.base
+        verl = self.verl(found, family, source, directive=said.get("verl", ""), config=base)
         stage = stage or stage_in(family, found)
         return replace(found, family=family, stage=stage, intent=intent, verl=verl, find_at_hand=self.at_hand)
 
+    def _config(self, launch: Launch) -> ConfigOfLaunch | None:
+        """The config file that the launch names, with what it sets."""
+        if self.tree is None or not (launch.options or "config" in launch):
+            return None
+        if "config" not in launch and not any("-c" in word.prefix for word in launch.options):
+            return None
+        from verlint.experiment.config_files import named_config, read_trainer_config
+
+        source = named_config(launch, self.tree)
+        if source is None:
+            return None
+        if id(source) not in self._configs:
+            self._configs[id(source)] = read_trainer_config(source)
+        return self._configs[id(source)]
+
     def verl(
-        self, launch: Launch, family: str, source: Source | None, *, directive: str = "", base: str = ""
+        self,
+        launch: Launch,
+        family: str,
+        source: Source | None,
+        *,
+        directive: str = "",
+        base: str = "",
+        config: str = "",
     ) -> VerlInUse:
         """The VeRL in use, found when it is asked for: what the call, a directive, the spec (`base`) or the settings
-        name, else what is on disk or fits."""
+        name, else what is on disk or fits. `config` is the config of VeRL that the launch's own is built on."""
         settings = self.settings
         named = [
             ("--verl", settings.verl_of_call),
@@ -74,15 +104,21 @@ class Launches:
             ("spec", base),
             ("settings", settings.verl),
         ]
-        return VerlInUse(lambda: self._found(launch, family, named, source))
+        return VerlInUse(lambda: self._found(launch, family, named, source, config))
 
-    def _found(self, launch: Launch, family: str, named: Sequence[tuple[str, str]], source: Source | None) -> Found:
+    def _found(
+        self, launch: Launch, family: str, named: Sequence[tuple[str, str]], source: Source | None, config: str
+    ) -> Found:
         from verlint.verl.checkout import Asked
 
         call = call_of(launch.program.entry, launch.program.arguments)
         base = _base_version(family, launch["algorithm.adv_estimator"])
         folders = checkout_folders(launch.command, source, self.root)
-        return self.finder.find(Asked(call, launch.overrides, named, folders, family, base))
+        found = self.finder.find(Asked(call, launch.overrides, named, folders, family, base))
+        if found.schema is None and config:  # a released version has no config of the project, but the one below it
+            below = replace(call, config_name=config, config_path="", config_dir="")
+            found = self.finder.find(Asked(below, launch.settings, named, folders, family, base))
+        return found
 
     @cached_property
     def finder(self) -> Finder:

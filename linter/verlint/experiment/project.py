@@ -37,13 +37,13 @@ class Project:
         self.tree = Tree(self.root, files)
         self.programs: dict[int, Syntax] = {}
         self.kinds = {id(file.source): file.kind for file in files}
-        self.known_launches = Launches(self.root, settings, self.kinds)
+        self.known_launches = Launches(self.root, settings, self.kinds, self.tree)
 
     # ---- scripts
 
     @cached_property
     def scripts(self) -> list[Script]:
-        """Launchers and documents, by path, then the scripts of the checkout that they call."""
+        """Launchers, documents and jobs, by path, then the scripts of the checkout that they call."""
         found: list[Script] = []
         for file in self.files:
             path = self.tree.relative(file.path)
@@ -58,6 +58,10 @@ class Project:
                 if texts:
                     self._parse_fences(texts)
                     found.append(self._script(file.source, path, texts, document=True))
+            elif file.kind is Kind.JOB:
+                from verlint.experiment.job_scripts import job_scripts
+
+                found += job_scripts(file.source, path, self.tree, self.programs)
         return found
 
     def _parse_fences(self, texts: Iterable[Source]) -> None:
@@ -92,7 +96,8 @@ class Project:
     @cached_property
     def _lower_texts(self) -> list[str]:
         assert self.variants is not None  # the scripts that are called are read by now
-        files = [(self.root.name, "")] + [(file.source.path, file.source.text) for file in self.files]
+        entries = " ".join(launch.program.entry for launch in self.config_launches)  # which is written nowhere
+        files = [(self.root.name, entries)] + [(file.source.path, file.source.text) for file in self.files]
         return [each.lower() for pair in (*files, *self.tree.texts()) for each in pair]
 
     # ---- commands
@@ -139,9 +144,20 @@ class Project:
         return [launch for stage in stages for launch in stage.launches]
 
     @cached_property
+    def config_launches(self) -> list[Launch]:
+        """The launches that trainer configs stand for, those checked by name which no other launch uses."""
+        if not any(file.kind is Kind.YAML and file.named for file in self.files):
+            return []
+        from verlint.experiment.config_launches import config_launches
+
+        used = [*(each for each, _ in self.launches), *self.spec_launches]
+        return list(config_launches(self.files, self.tree, self.known_launches, used))
+
+    @cached_property
     def families(self) -> frozenset[str]:
         """The families of all launches, "" among them for a launch of none."""
-        return frozenset(launch.family for launch in (*(each for each, _ in self.launches), *self.spec_launches))
+        launches = (*(each for each, _ in self.launches), *self.spec_launches, *self.config_launches)
+        return frozenset(launch.family for launch in launches)
 
     # ---- experiments
 

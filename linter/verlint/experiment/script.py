@@ -9,19 +9,35 @@ from functools import cached_property
 
 from verlint.files.comments import Directive
 from verlint.files.tree import Tree
-from verlint.languages.bash.replay import Entry, Resolution, explore
+from verlint.languages.bash.replay import MAX_PATHS, Entry, Resolution, explore
 from verlint.languages.bash.syntax import Program
 from verlint.lazy import pattern
-from verlint.record import dataclass, field
-from verlint.source import Source
+from verlint.record import dataclass
+from verlint.source import Source, Span
+from verlint.value import Text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from verlint.languages.amounts import Amount
+    from verlint.languages.jobs.job import Job
+    from verlint.languages.slurm import Scheduler
 
 _RELATIVE = pattern(
-    r"(?:\b(?:bash|sh|source|python3?)|(?:^|[\s;&|])\.)[ \t]+(?:-\w+[ \t]+)*"
-    r"[\"']?((?:\./)?[\w-][\w./-]*\.(?:sh|bash|py))\b",
+    r"(?:\b(?:bash|sh|source|sbatch|python3?)|(?:^|[\s;&|])\.)[ \t]+(?:--?\w[\w-]*(?:=\S+)?[ \t]+)*"
+    r"[\"']?((?:\./)?[\w-][\w./-]*\.(?:sh|bash|py|slurm|sbatch))\b",
     re.M,
 )
 _SCRIPT_FOLDERS = frozenset(["scripts", "script", "examples", "bin", "tools", "launch", "launchers", "jobs", "slurm"])
 MAX_ANCESTORS = 8
+FEWEST_PATHS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Topology:
+    """How many nodes, and GPUs of a node, are asked for; None for what is not written."""
+
+    nodes: Amount | None
+    gpus: Amount | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +46,8 @@ class Script:
 
     `path` is where it is below the root of the project. `texts` are the sources that run one after the other in one
     shell: the file itself, or the fences. `start` is the folder it is taken to be started in, `directives` what its
-    comments tell verlint."""
+    comments tell verlint. For a job of a job file, `entries` says how the shell of each text begins (None: it goes on
+    in that of the text before)."""
 
     source: Source
     path: str
@@ -40,7 +57,8 @@ class Script:
     tree: Tree
     programs: dict[int, Program]
     directives: tuple[Directive, ...] = ()
-    environment: Mapping[str, str] = field(default_factory=dict)
+    job: Job | None = None
+    entries: tuple[Entry | None, ...] = ()
 
     @property
     def syntax(self) -> Iterator[tuple[Source, Program]]:
@@ -65,8 +83,47 @@ class Script:
     @cached_property
     def resolution(self) -> Resolution:
         """What it does when it is started by itself."""
-        entry = Entry(start=self.start, name=self.name, arguments=[] if self.document else None)
+        if self.entries and self.entries[0] is not None:
+            shells = sum(each is not None for each in self.entries)
+            most = max(FEWEST_PATHS, MAX_PATHS // shells)  # the ways through many shells are those of each, multiplied
+            return explore(
+                self.texts, self.tree, self.entries[0], entries=self.entries, programs=self.programs, max_paths=most
+            )
+        environment = None if self.scheduler is None else self.scheduler.environment()
+        arguments: list[str | Text] | None = [] if self.document else None
+        entry = Entry(start=self.start, name=self.name, arguments=arguments, environment=environment)
         return explore(self.texts, self.tree, entry, programs=self.programs)
+
+    @property
+    def closed(self) -> bool:
+        """Whether nobody can pass it arguments: a document or a job."""
+        return self.document or self.job is not None
+
+    @cached_property
+    def given(self) -> Mapping[str, Span | None]:
+        """The variables that a job file or its platform sets for it, each with its place when it is written."""
+        found: dict[str, Span | None] = {}
+        for entry in self.entries:
+            for name, text in (entry.environment or {}).items() if entry is not None else ():
+                found.setdefault(name, text.span if isinstance(text, Text) else None)
+        return found
+
+    @cached_property
+    def scheduler(self) -> Scheduler | None:
+        """What its `#SBATCH` lines ask for; None for other scripts."""
+        if self.closed or "#SBATCH" not in self.source.text:
+            return None
+        from verlint.languages.slurm import scheduler_of
+
+        return scheduler_of(self.source)
+
+    @property
+    def topology(self) -> Topology | None:
+        """The nodes and the GPUs of each that a scheduler header or a job file asks for; None where neither does."""
+        for said in (self.scheduler, self.job):
+            if said is not None:
+                return Topology(said.nodes, said.gpus)
+        return None
 
     def directive(self, name: str) -> str:
         """The value of a directive that holds for the whole text, "" when there is none."""
@@ -78,6 +135,13 @@ def start_folder(source: Source, path: str, tree: Tree) -> str:
 
     Without such names: the folder that holds its `scripts/`, else its own.
     """
+    found = folder_of_names(source, path, tree)
+    return _above_scripts(posixpath.dirname(path)) if found is None else found
+
+
+def folder_of_names(source: Source, path: str, tree: Tree) -> str | None:
+    """The nearest folder at or above a file from which most of the scripts and tools it names are found, None when none
+    is."""
     own = posixpath.dirname(path)
     names = {posixpath.normpath(match.group(1)) for match in _RELATIVE.finditer(source.text)}
     best, best_count = "", 0
@@ -89,7 +153,7 @@ def start_folder(source: Source, path: str, tree: Tree) -> str:
         if not folder:
             break
         folder = posixpath.dirname(folder)
-    return best if best_count else _above_scripts(own)
+    return best if best_count else None
 
 
 def _above_scripts(folder: str) -> str:

@@ -105,6 +105,11 @@ def called_file(command: Command) -> Called | None:
         call = shell_call(argv)
         at = call.operands
         return None if call.string or at >= len(argv) or argv[at].elastic else Called(argv[at], argv[at + 1 :], name)
+    if name == "sbatch":
+        from verlint.languages.slurm import batch_call
+
+        words = batch_call(argv).words
+        return Called(words[0], words[1:], name) if words and not words[0].elastic else None
     if name in _SOURCES:
         return None if len(argv) < 2 or argv[1].elastic else Called(argv[1], argv[2:], name)
     if _PYTHON.fullmatch(name):

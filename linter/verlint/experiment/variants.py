@@ -29,7 +29,7 @@ class Variant:
     @property
     def called(self) -> bool:
         """Whether the arguments are those of a real call, not those of anybody."""
-        return bool(self.command.around.stack) or self.entry.document
+        return bool(self.command.around.stack) or self.entry.closed
 
 
 def variants_of(script: Script, of: Callable[[Path], Iterable[Command]] = lambda path: path.commands) -> list[Variant]:
@@ -51,8 +51,15 @@ def variants_of(script: Script, of: Callable[[Path], Iterable[Command]] = lambda
 
 
 def by_place(variants: Iterable[Variant]) -> Mapping[Place, list[Variant]]:
-    """Variants by the place of the command. Where real calls reach it, the launcher's own open run is left out."""
+    """Variants by the place of the command. Where real calls reach it, the launcher's own open run is left out; jobs
+    alone do not speak for all calls: a test of a launcher is one of its uses."""
     found: dict[Place, list[Variant]] = {}
     for variant in variants:
         found.setdefault(variant.command.span.order(), []).append(variant)
-    return {place: [v for v in each if v.called] or each for place, each in sorted(found.items())}
+    return {place: _called(each) for place, each in sorted(found.items())}
+
+
+def _called(variants: list[Variant]) -> list[Variant]:
+    if not any(each.called and each.entry.job is None for each in variants):
+        return variants
+    return [each for each in variants if each.called]

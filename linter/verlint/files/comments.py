@@ -93,7 +93,7 @@ def comments(source: Source, kind: Kind) -> list[Comment]:
         found = list(_python(text))
     elif kind is Kind.MARKDOWN:
         found = list(_markdown(text))
-    elif kind in (Kind.YAML, Kind.SPEC):
+    elif kind in (Kind.YAML, Kind.JOB, Kind.SPEC):
         found = list(_yaml(text, 0, len(text)))
     else:
         found = list(_shell(text, 0, len(text)))

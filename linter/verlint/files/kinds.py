@@ -16,6 +16,7 @@ class Kind(Enum):
 
     LAUNCHER = "launcher"
     SPEC = "spec"
+    JOB = "job"
     YAML = "yaml"
     MARKDOWN = "markdown"
     PYTHON = "python"
@@ -92,9 +93,11 @@ _YAML_USE = pattern(
     r"^apiVersion[ \t]*:[ \t]*[\"']?(?:ray\.io|trainer\.kubeflow\.org)/|^(?:runtime_env|working_dir|env_vars)[ \t]*:",
     re.MULTILINE,
 )
+"""What files about Ray and Kubeflow hold, with or without a mark."""
 _PACKAGE = pattern(r"(?:^|/)verl/(?:trainer|workers|utils|models|single_controller|tools|interactions|third_party)/")
 _SCRIPT = pattern(
-    r"(?:(?:\b(?:bash|sh|source|exec)|(?:^|[;&|({\s])\.)[ \t]+|\./)[\"']?([\w./${}-]+\.(?:sh|bash|sbatch|slurm))"
+    r"(?:(?:\b(?:bash|sh|source|exec|sbatch(?:[ \t]+--?\w[\w-]*(?:=\S+)?)*)|(?:^|[;&|({\s])\.)[ \t]+|\./)"
+    r"[\"']?([\w./${}-]+\.(?:sh|bash|sbatch|slurm))"
 )
 
 SHELL_SUFFIXES = frozenset({".sh", ".bash", ".sbatch", ".slurm"})
@@ -135,9 +138,28 @@ def classify(path: str, text: str, *, named: bool = False) -> Choice:
     if kind in (Kind.PYTHON, Kind.YAML) and not named and _PACKAGE.search(path):
         return Choice(Kind.NONE, "part of the VeRL package")
     why = _why(kind, text)
+    job = _job_format(path, text) if kind is Kind.YAML and (why or named) else ""
+    if job:
+        return Choice(Kind.JOB, f"{job}, {why or 'named on the command line'}")
     if why:
         return Choice(kind, why)
     return Choice(kind, "named on the command line") if named else Choice(Kind.NONE, NO_MARK)
+
+
+def as_caller(path: str, text: str) -> Kind:
+    """The kind of a text without a mark should it call a launcher; NONE when it cannot."""
+    kind = guess(path)
+    if kind is Kind.YAML:
+        return Kind.JOB if _job_format(path, text) else Kind.NONE
+    if kind is Kind.NONE:
+        return Kind.LAUNCHER
+    return kind if kind in (Kind.LAUNCHER, Kind.MARKDOWN) else Kind.NONE
+
+
+def _job_format(path: str, text: str) -> str:
+    from verlint.files.job_formats import format_of
+
+    return format_of(path, text)
 
 
 def mark_of(text: str) -> str:

@@ -6,7 +6,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from verlint.files.discovery import Candidate, discover
-from verlint.files.kinds import NO_MARK, SPEC_ENDS, Choice, Kind, calls_any, classify, guess, mark_of, may_matter
+from verlint.files.kinds import (
+    NO_MARK,
+    SPEC_ENDS,
+    Choice,
+    Kind,
+    as_caller,
+    calls_any,
+    classify,
+    guess,
+    mark_of,
+    may_matter,
+)
 from verlint.files.reader import UTF8_BOM, Unreadable, decode, read_bytes, too_long
 from verlint.record import dataclass, field, replace
 from verlint.settings import Settings
@@ -125,8 +136,8 @@ def _take(candidate: Candidate, loading: Loading, unmarked: list[Loaded], names_
     loaded = Loaded(source, choice.kind, candidate.path, named, bom)
     if choice.kind is not Kind.NONE:
         loading.files.append(loaded)
-    elif choice.reason == NO_MARK and (kind := guess(shown)) in (Kind.LAUNCHER, Kind.MARKDOWN, Kind.NONE):
-        unmarked.append(replace(loaded, kind=Kind.MARKDOWN if kind is Kind.MARKDOWN else Kind.LAUNCHER))
+    elif choice.reason == NO_MARK and (kind := as_caller(shown, source.text)) is not Kind.NONE:
+        unmarked.append(replace(loaded, kind=kind))
         return
     loading.decisions.append(Decision(shown, choice.kind, choice.reason))
 
@@ -142,7 +153,7 @@ def _take_unreadable(problem: Unreadable, data: bytes | Unreadable, loading: Loa
 
 def _take_callers(loading: Loading, unmarked: list[Loaded]) -> None:
     """A shell file without a mark of its own is a launcher when it calls one; the callers of callers too. A document
-    is one of ours when it calls a launcher."""
+    or a job is one of ours when it calls a launcher."""
     launchers = {file.source.path for file in loading.files if file.kind is Kind.LAUNCHER}
     new = set(launchers)
     while new:

@@ -25,13 +25,13 @@ _MOST_DIGITS = 400
 _CORE = "tag:yaml.org,2002:"
 LINE_BREAK = pattern("\r\n|[\r\n\x85\u2028\u2029]")
 _HEADER = pattern(r"[|>][^\r\n]*")
-_TOKEN = pattern(
-    r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|\r\n[ \t]*|[\r\n\x85\u2028\u2029][ \t]*|.)"
-    "|''"
-    "|[ \t]*(?:(?:\r\n|[\r\n\x85\u2028\u2029])[ \t]*)+"
-    "|.",
-    re.DOTALL,
-)
+_FOLD = "[ \t]*(?:(?:\r\n|[\r\n\x85\u2028\u2029])[ \t]*)+"
+_ESCAPE = r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|\r\n[ \t]*|[\r\n\x85\u2028\u2029][ \t]*|.)"
+_TOKENS = {
+    "'": pattern(f"''|{_FOLD}|.", re.DOTALL),
+    '"': pattern(f"{_ESCAPE}|{_FOLD}|.", re.DOTALL),
+    "": pattern(f"{_FOLD}|.", re.DOTALL),
+}
 _ESCAPES = {
     "0": "\0", "a": "\a", "b": "\b", "t": "\t", "\t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r", "e": "\x1b",
     " ": " ", '"': '"', "/": "/", "\\": "\\", "N": "\x85", "_": "\xa0", "L": "\u2028", "P": "\u2029",
@@ -130,7 +130,7 @@ def _flow(raw: str, value: str, style: str, outer: int) -> Iterator[Piece]:
         return
     inner = 0
     run: Piece | None = None
-    for token in _TOKEN.finditer(body):
+    for token in _TOKENS[style].finditer(body):
         written = token.group()
         made = _made(written, style)
         if not value.startswith(made, inner):

@@ -199,7 +199,24 @@ def _unknowns(commands: Sequence[Command], masker: Masker) -> Iterator[str]:
 
 
 def json_of(resolution: Resolution, masker: Masker, *, builtins: bool = False) -> str:
-    """The versioned JSON form (docs/show.md)."""
+    """The versioned JSON form of what a launcher would run."""
+    return _json({"version": JSON_VERSION, **_resolution_json(resolution, masker, builtins=builtins)})
+
+
+def json_of_jobs(jobs: Sequence[tuple[str, Resolution]], masker: Masker, *, builtins: bool = False) -> str:
+    """The versioned JSON form of what the jobs of a file would run."""
+    found = [
+        {"name": masker.text(name), **_resolution_json(resolution, masker, builtins=builtins)}
+        for name, resolution in jobs
+    ]
+    return _json({"version": JSON_VERSION, "jobs": found})
+
+
+def _json(document: dict[str, Any]) -> str:
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def _resolution_json(resolution: Resolution, masker: Masker, *, builtins: bool) -> dict[str, Any]:
     paths = [
         {
             "when": [guard.words for guard in path.conditions],
@@ -209,8 +226,7 @@ def json_of(resolution: Resolution, masker: Masker, *, builtins: bool = False) -
         }
         for path in distinct(resolution, builtins=builtins)
     ]
-    document = {"version": JSON_VERSION, "paths": paths, "cut_short": resolution.cut_short}
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return {"paths": paths, "cut_short": resolution.cut_short}
 
 
 def _command_json(command: Command, masker: Masker) -> dict[str, Any]:

@@ -76,8 +76,8 @@ def _mended(finding: Finding, launch: Launch, row: Row, key: str, text: str) -> 
 
 def _is_excerpt(launch: Launch, ctx: Context) -> bool:
     """Whether the command shows some overrides of a longer one: it has dots for the rest, is cut by a line that is not
-    continued, or leaves data and model to the caller (in a document: to the reader)."""
-    if any(word.known in ("...", "…") for word in launch.options):
+    continued, or leaves data and model to the caller (in a document: to the reader); or it is a config alone."""
+    if launch.stands_alone or any(word.known in ("...", "…") for word in launch.options):
         return True
     span = launch.span.in_file()
     if _LOST.match(span.source.text, span.end):

@@ -35,7 +35,7 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
         return
     for key, usual in NEEDED.items():
         if view.value(key) == "???":
-            if in_document(launch) or is_cut(launch, ctx.project):
+            if in_document(launch) or launch.stands_alone or is_cut(launch, ctx.project):
                 continue
             message = f"{key} is not given and has no default in {label_of(view)}: the run stops when it is read"
             help_ = f"write {key}={usual}"

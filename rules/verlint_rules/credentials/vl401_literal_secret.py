@@ -26,6 +26,7 @@ SHOWN = 10
 _PLACES = {
     Kind.LAUNCHER: "launcher",
     Kind.SPEC: "spec",
+    Kind.JOB: "job",
     Kind.YAML: "file",
     Kind.MARKDOWN: "document",
     Kind.PYTHON: "program",

@@ -55,6 +55,8 @@ _NO_KEY_NEEDED = frozenset(
         "sglang",
     ]
 )
+_SWITCHES = frozenset(["0", "1", "true", "false", "yes", "no", "on", "off"])
+"""Values of a switch (`ENABLE_CONTINUOUS_TOKEN=1`), whose name only sounds like a credential."""
 _OFF = {"WANDB_MODE": ("disabled", "offline", "dryrun"), "WANDB_DISABLED": ("true", "1", "True", "TRUE")}
 
 
@@ -73,7 +75,7 @@ class Overwritten:
 
 @rule("VL402", "placeholder-overwrites-credential", on=Loaded, severity=ERROR, since="0.1", fixable="unsafe")
 def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
-    if file.kind is Kind.LAUNCHER:
+    if file.kind in (Kind.LAUNCHER, Kind.JOB):
         found, off = list(_in_launcher(file, ctx)), _switched_off(file, ctx)
         by_name: dict[str, list[Overwritten]] = {}
         for each in found:
@@ -181,6 +183,8 @@ def _overwrites(name: str, value: Text | None) -> bool:
 
 def _stand_in(name: str, value: str) -> bool:
     if not name.isidentifier() or not is_secret_name(name) or not is_placeholder(value):
+        return False
+    if value.strip().lower() in _SWITCHES:
         return False
     if value and value.strip().lower() in _NO_KEY_NEEDED:
         return name.startswith(("WANDB", "HF_", "HUGGING"))

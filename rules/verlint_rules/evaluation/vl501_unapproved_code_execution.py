@@ -56,7 +56,7 @@ _HELP = (
 )
 def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
     match file.kind:
-        case Kind.LAUNCHER | Kind.MARKDOWN:
+        case Kind.LAUNCHER | Kind.MARKDOWN | Kind.JOB:
             yield from _in_shell(file, ctx)
         case Kind.PYTHON:
             found = [Trigger(what, span) for what, span in code_execution(file.source)]

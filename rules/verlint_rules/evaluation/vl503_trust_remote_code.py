@@ -43,7 +43,7 @@ _HELP = "leave it out if the model needs no code of its own; else read that code
 @rule("VL503", "trust-remote-code", on=Loaded, severity=WARNING, since="0.1", words=("trust",))
 def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
     match file.kind:
-        case Kind.LAUNCHER | Kind.MARKDOWN:
+        case Kind.LAUNCHER | Kind.MARKDOWN | Kind.JOB:
             yield from _in_shell(file, ctx)
         case Kind.PYTHON:
             spans = list(trusted_code(file.source))

@@ -30,7 +30,7 @@ from verlint_rules.shell.illustration import is_illustration
 from verlint_rules.shell.line_ends import has_windows_lines
 
 _OTHER_SHELL = pattern(r"#!.*\b(?:zsh|fish|t?csh|ksh\w*|python\w*|perl)\b")
-_TEMPLATE = pattern(r"\{%|\{\{")
+_TEMPLATE = pattern(r"\{%|(?<!\$)\{\{")  # `${{ … }}` of a workflow is no template: the job's reader knows it
 _TOKEN = pattern(r"[A-Za-z_]+|[;&|]+|\S")
 
 
@@ -48,7 +48,8 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
             message = f"bash rejects this block: {problem.message}"
             yield _with_opener(ctx.fail(_place(text, problem), message, severity=WARNING), text, problem)
         else:
-            verdict = "stops reading this launcher without a word" if problem.silent else "rejects this launcher"
+            what = "launcher" if script.job is None else "text"
+            verdict = f"stops reading this {what} without a word" if problem.silent else f"rejects this {what}"
             message = f"bash {verdict}: {problem.message}; {_what_runs(text, program)}"
             yield _with_opener(ctx.fail(_place(text, problem), message), text, problem)
 
@@ -136,5 +137,5 @@ def _what_runs(text: Source, program: Program) -> str:
     if not program.groups:
         return "nothing of it runs"
     end = max((item.end for group in program.groups for item, _ in group.items), default=0)
-    last = text.position(max(end - 1, 0)).line
+    last = text.span(max(end - 1, 0), max(end, 1)).begin.line
     return f"what stands before runs (up to line {last}), nothing after it"

@@ -144,6 +144,10 @@ def names_of(script: Script) -> Names:
         found = Names()
         for text, program in script.syntax:
             _collect(text, program, found)
+        for name, span in script.given.items():
+            if span is not None:
+                found.assigned.setdefault(name, span)
+                found.mentions.setdefault(name, 1)  # for a program, if not for the shell
         _KNOWN[script] = found
     return found
 
@@ -324,7 +328,7 @@ def _find_unset(project: Project, script: Script) -> Mapping[str, Unset]:
 def _given(project: Project, script: Script, names: Names) -> tuple[set[str], bool]:
     """The names that other files set for a script: those it sources, those that source it, and the environment of
     real calls. False when one of them is not at hand."""
-    found: set[str] = set()
+    found: set[str] = set(script.given)
     seen: set[tuple[str, int, int]] = set()
     for path in script.resolution.paths:
         for event in path.events:

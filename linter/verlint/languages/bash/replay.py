@@ -14,7 +14,7 @@ from verlint.languages.bash.run import Endless, Event, Files, Note, OverBudget, 
 from verlint.languages.bash.shell import Shell
 from verlint.languages.bash.storage import Variable
 from verlint.languages.bash.syntax import Program
-from verlint.record import dataclass
+from verlint.record import dataclass, field
 from verlint.source import Source, Span
 from verlint.value import Hole, Text
 
@@ -74,27 +74,36 @@ class Entry:
     """How a launcher is started.
 
     `start` is the working directory, relative to the root of the checkout; `name` is `$0`. `arguments` is None when
-    anybody may pass anything. `environment` are exported variables with known values. `mount` is the absolute path of
-    the root where that is known (then the world is closed when `closed` is set: an unset variable is empty, as in a
-    real run)."""
+    anybody may pass anything. `environment` are exported variables. `mount` is the absolute path of the root where
+    that is known (then the world is closed when `closed` is set: an unset variable is empty, as in a real run).
+    `folder` is a working directory outside of the checkout; `options` are shell options, `variables` what is set and
+    not exported."""
 
     start: str = ""
     name: str = ""
     arguments: Sequence[str | Text] | None = None
-    environment: Mapping[str, str] | None = None
+    environment: Mapping[str, str | Text] | None = None
     mount: str = ""
     closed: bool = False
+    folder: Text | None = None
+    options: frozenset[str] = frozenset()
+    variables: Mapping[str, Text] = field(default_factory=dict)
 
 
 def _shell(source: Source, entry: Entry, run: Run) -> Shell:
     cwd: Parts
-    if entry.mount:
+    if entry.folder is not None:
+        cwd = entry.folder.parts
+    elif entry.mount:
         cwd = plain(posixpath.normpath(posixpath.join(entry.mount, entry.start)))
     else:
         cwd = (Hole(("cwd", entry.start), "PWD", "directory the launcher is started in"),)
     shell = Shell(run, source, plain(entry.name or source.path), cwd)
     for name, value in (entry.environment or {}).items():
-        shell.globals[name] = Variable(plain(value), exported=True)
+        shell.globals[name] = Variable(plain(value) if isinstance(value, str) else value.parts, exported=True)
+    for name, text in entry.variables.items():
+        shell.globals[name] = Variable(text.parts)
+    shell.options |= entry.options
     if entry.arguments is None:
         shell.open_arguments = True
     else:
@@ -107,13 +116,15 @@ def explore(
     files: Files,
     entry: Entry,
     *,
+    entries: Sequence[Entry | None] = (),
     programs: dict[int, Program] | None = None,
     max_paths: int = MAX_PATHS,
 ) -> Resolution:
     """All paths of a launcher, the expected one first, at most `max_paths`.
 
     Several texts run one after the other in one shell, as somebody who follows a README types them: an `exit` ends
-    only its own text. `programs` are trees already parsed, by the identity of their source; new ones are added."""
+    only its own text. Where `entries` has an entry for a text, that begins a shell of its own. `programs` are trees
+    already parsed, by the identity of their source; new ones are added."""
     parsed = {} if programs is None else programs
     for text in texts:
         if id(text) not in parsed:
@@ -126,8 +137,8 @@ def explore(
         choices, begin = waiting.pop(0)
         run = Run(files, choices, closed=entry.closed, mount=entry.mount, programs=parsed)
         shell = _shell(texts[0], entry, run) if begin is None else begin.shell(run)
-        checkpoints = _walk(shell, texts, begin)
-        paths.append(_path(run, shell.status))
+        checkpoints, status = _walk(shell, texts, begin, entries)
+        paths.append(_path(run, status))
         steps += run.steps
         for alternative in run.alternatives[: max(0, max_paths - len(paths) - len(waiting) + 1)]:
             if alternative not in seen:
@@ -139,13 +150,18 @@ def explore(
     return Resolution(texts[0], tuple(paths), bool(waiting))
 
 
-def _walk(shell: Shell, texts: Sequence[Source], begin: Checkpoint | None) -> list[Checkpoint]:
+def _walk(
+    shell: Shell, texts: Sequence[Source], begin: Checkpoint | None, entries: Sequence[Entry | None]
+) -> tuple[list[Checkpoint], int | None]:
     """Run the texts, from a checkpoint on where one is given. Gives the checkpoints from which other paths can go
-    on."""
+    on, and the exit status of the last shell."""
     checkpoints: list[Checkpoint] = []
     first = 0 if begin is None else begin.text
     try:
         for number in range(first, len(texts)):
+            own = entries[number] if number < len(entries) else None
+            if own is not None and (begin is None or number > first):
+                shell = _shell(texts[number], own, shell.run)
             shell.source = texts[number]
             try:  # noqa: SIM105 (contextlib takes a millisecond to import)
                 shell.main(
@@ -160,7 +176,7 @@ def _walk(shell: Shell, texts: Sequence[Source], begin: Checkpoint | None) -> li
         if shell.group is not None:
             given_up = texts[number].span(shell.group.start, shell.group.end)
             shell.run.notes.append(Note("given-up", "", given_up))
-    return checkpoints
+    return checkpoints, shell.status
 
 
 def _keep(checkpoints: list[Checkpoint], shell: Shell, text: int, line: int) -> None:

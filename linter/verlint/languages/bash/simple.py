@@ -17,7 +17,7 @@ from verlint.languages.bash.scripts import Scripts
 from verlint.languages.bash.storage import Array, Scope, Variable
 from verlint.languages.bash.syntax import Assign, Simple
 from verlint.languages.bash.wrappers import program_name, unwrap_one
-from verlint.value import Hole, Text
+from verlint.value import Hole, Text, literal
 
 _RECORDED = frozenset(
     ["echo", "printf", "export", "declare", "typeset", "readonly", "cd", "pushd", "source", ".", "eval", "exec", "set",
@@ -233,6 +233,12 @@ class SimpleCommands(Scripts):
         if name in _SHELLS:
             self._shell_program(words, node)
             return
+        if name == "sbatch":
+            self._batch(words, node)
+            return
+        if name == "ray" and len(words) > 3 and words[1].known == "job" and words[2].known == "submit":
+            self._ray_job(words, node)
+            return
         inner = unwrap_one(words)
         if inner is not None:
             if inner.argv:
@@ -265,6 +271,42 @@ class SimpleCommands(Scripts):
         return run_filter(
             self, name, [word.parts for word in words[1:]], None if self.input is None else self.input.parts
         )
+
+    def _batch(self, words: list[Text], node: Simple) -> None:
+        """`sbatch …`: the script runs later, in a shell of its own, and prints into a file."""
+        from verlint.languages.slurm import batch_call
+
+        call = batch_call(words)
+        output, self.output = self.output, None
+        substituting, self.substituting = self.substituting, False
+        try:
+            if call.wrapped is not None:
+                self._wrapped([literal("sh"), literal("-c"), call.wrapped], call.exported, node)
+            elif call.words and not call.words[0].elastic:
+                source = self._script(call.words[0].parts)
+                variables = {} if source is None else call.environment(source)
+                self._wrapped([literal("bash"), *call.words], variables, node)
+        finally:
+            self.output, self.substituting = output, substituting
+        self.status = None
+        if output is not None:
+            self.write((self.hole("$(sbatch)", "number of the job", node),))
+
+    def _ray_job(self, words: list[Text], node: Simple) -> None:
+        """`ray job submit … -- bash …`: the shell runs in the folder that is sent along, with the variables of the
+        runtime environment. Other programs are known by the command itself."""
+        at = next((at for at, word in enumerate(words) if word.known == "--"), len(words))
+        inner = words[at + 1 :]
+        if not inner or not (program_name(inner[0]) in _SHELLS or (inner[0].known or "").endswith(".sh")):
+            return
+        from verlint.languages.runtime_env import option_of, runtime_env_of_word
+
+        folder = option_of(words, "--working-dir")
+        if folder is not None and folder.known not in (".", "./") and folder.parts != self.cwd:
+            return
+        given = option_of(words, "--runtime-env-json")
+        found = None if given is None else runtime_env_of_word(given)
+        self._wrapped(inner, {} if found is None else {k: v.value for k, v in found.env_vars.items()}, node)
 
     def _wrapped(self, argv: list[Text], assignments: Mapping[str, Text], node: Simple) -> None:
         saved: dict[str, Variable | None] = {}

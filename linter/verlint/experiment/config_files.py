@@ -1,0 +1,147 @@
+"""Config files that a launch names: what they set, each value with its place in the file.
+
+`config=FILE` is EasyR1's way (OmegaConf merges the file below the words of the call), `--config-name NAME` with
+`--config-path` or `--config-dir` is Hydra's. Files of the VeRL package are not looked at here: what they hold is the
+default of that VeRL."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+
+from verlint.experiment.launch import Launch
+from verlint.files.tree import Tree
+from verlint.languages.hydra.override import Form, Override
+from verlint.languages.yaml import Mapping, Node, Scalar, Sequence, parse_yaml
+from verlint.lazy import pattern
+from verlint.record import dataclass
+from verlint.source import Source, Span
+from verlint.value import Data, Hole, Hop, Literal, State, Text, Value
+from verlint.verl.config_yaml import scalar
+from verlint.verl.in_use import ROOT, Call, call_of
+
+_PACKAGE = pattern(r"(?:^|/)verl/(?:trainer|experimental|workers|utils)/")
+_EASY = "verl.trainer.main"
+"""The entry point of EasyR1; VeRL has none of that name."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigOfLaunch:
+    """The config file of a launch: what it sets, and the config of VeRL it is built on ("" when it says none)."""
+
+    source: Source
+    overrides: tuple[Override, ...]
+    base: str
+
+
+def read_trainer_config(source: Source) -> ConfigOfLaunch | None:
+    """What a config file sets; None for what is no mapping."""
+    file = parse_yaml(source)
+    if file.error is not None or not isinstance(file.root, Mapping):
+        return None
+    defaults = _defaults(file.root.get("defaults"))
+    if "_self_" in defaults[:-1]:
+        return ConfigOfLaunch(source, (), _base(defaults))  # what follows takes the place of what the file sets
+    return ConfigOfLaunch(source, tuple(_overrides(file.root, "")), _base(defaults))
+
+
+def in_package(path: str) -> bool:
+    """Whether a path is that of a file of the VeRL package."""
+    return _PACKAGE.search(path) is not None
+
+
+def named_config(launch: Launch, tree: Tree) -> Source | None:
+    """The config file that a launch names; None for one that names none, or one that is not there."""
+    call = call_of(launch.program.entry, launch.options)
+    if call.entry == _EASY:
+        override = launch.by_key.get("config")
+        path = None if override is None else override.value_text.known
+        return None if path is None else _at(_below(launch, path), tree)
+    if not call.config_name or call.undecided:
+        return None
+    for folder in _folders(call, launch):
+        path = posixpath.join(folder, call.config_name)
+        found = None if in_package(path) else (_at(path + ".yaml", tree) or _at(path + ".yml", tree))
+        if found is not None:
+            return found
+    return None
+
+
+def _folders(call: Call, launch: Launch) -> Iterator[str]:
+    """The folders, below the root of the project, in which the name of a config may stand for a file."""
+    if call.config_path.startswith(ROOT):
+        yield call.config_path.removeprefix(ROOT)
+    elif call.entry.endswith(".py") and (place := _below(launch, posixpath.dirname(call.entry))) is not None:
+        yield posixpath.join(place, call.config_path)
+    if call.config_dir.startswith(ROOT):
+        yield call.config_dir.removeprefix(ROOT)
+    elif call.config_dir and (place := _below(launch, call.config_dir)) is not None:
+        yield place
+
+
+def _below(launch: Launch, path: str) -> str | None:
+    """A path of the call below the root of the project, None when the working directory is not known."""
+    cwd = launch.command.around.cwd
+    first = cwd.parts[0] if cwd.parts else None
+    rest = Text(cwd.parts[1:]).known
+    if path.startswith("/") or rest is None or not isinstance(first, Hole):
+        return None
+    if not (isinstance(first.key, tuple) and first.key[0] == "cwd"):
+        return None
+    return posixpath.join(str(first.key[1]), rest.lstrip("/"), path)
+
+
+def _at(path: str | None, tree: Tree) -> Source | None:
+    if path is None:
+        return None
+    place = posixpath.normpath(path)
+    return None if place.startswith(("..", "/")) else tree.source(place)
+
+
+# ---- contents
+
+
+def _defaults(node: Node | None) -> list[str]:
+    """The entries of a defaults list that name configs, groups left out."""
+    items = node.items if isinstance(node, Sequence) else ()
+    return [each.text if isinstance(each, Scalar) else "" for each in items]
+
+
+def _base(defaults: list[str]) -> str:
+    return next((each for each in defaults if each and each != "_self_" and "/" not in each), "")
+
+
+def _overrides(node: Mapping, prefix: str) -> Iterator[Override]:
+    for name, entry in node.flat.items():
+        if not prefix and name in ("defaults", "hydra"):
+            continue
+        key, value = prefix + name, entry.value
+        if isinstance(value, Mapping) and value.flat:
+            yield from _overrides(value, key + ".")
+        else:
+            yield _override(key, entry.key.span, value)
+
+
+def _override(key: str, key_span: Span, node: Node) -> Override:
+    span = node.span
+    text = Text((Literal(_written(node), span),), span)
+    hop = Hop(key_span.join(span) if key_span.source is span.source else span)
+    if "${" in span.text or span.text == "???":
+        value = Value(State.UNKNOWN, key, None, None, span, (hop,), "reference to another value")
+    else:
+        value = Value(State.KNOWN, key, _data(node), text, span, (hop,))
+    word = Text((Literal(f"{key}=", key_span), *text.parts), span)
+    return Override(word, Form.FORCE, key, key_span, "", value, text)
+
+
+def _written(node: Node) -> str:
+    return node.text if isinstance(node, Scalar) else " ".join(node.span.text.split())
+
+
+def _data(node: Node) -> Data:
+    """The value as OmegaConf types it."""
+    if isinstance(node, Scalar):
+        return node.text if node.style else scalar(node.text)
+    if isinstance(node, Sequence):
+        return [_data(each) for each in node.items]
+    return {key: _data(entry.value) for key, entry in node.flat.items()}

@@ -1,0 +1,86 @@
+"""Kubernetes objects: the containers of pods, jobs and training operators, and the entry point of a Ray job.
+
+A container that starts `bash -c TEXT` runs that text; other commands are taken word by word. Sources: the Kubernetes
+API (Container), KubeRay's RayJob (`spec.entrypoint`, which a shell runs; `spec.runtimeEnvYAML`), the Kubeflow training
+operator (`replicas`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from verlint.files.job_formats import KUBERNETES
+from verlint.languages.jobs.fields import amount, entries, environment, get, items, string, words
+from verlint.languages.jobs.job import Block, Job
+from verlint.languages.yaml import Mapping, Node, Scalar, embedded, parse_yaml
+from verlint.languages.yaml import Sequence as List
+from verlint.value import Text
+
+_SHELLS = frozenset(["bash", "sh", "/bin/bash", "/bin/sh", "/usr/bin/bash", "zsh", "/bin/zsh"])
+_DEEPEST = 12
+_GPUS = ("nvidia.com/gpu", "amd.com/gpu", "huawei.com/Ascend910")
+
+
+def jobs(document: Mapping) -> Iterator[Job]:
+    """The entry point of a Ray job, then every container that says what it runs."""
+    name = string(get(document, "metadata", "name"))
+    kind = string(document.get("kind")) or KUBERNETES
+    entry = get(document, "spec", "entrypoint")
+    if string(document.get("apiVersion")).startswith("ray.io/") and isinstance(entry, Scalar) and entry.text.strip():
+        head = next(iter(_containers(get(document, "spec", "rayClusterSpec", "headGroupSpec"), _DEEPEST)), None)
+        variables = {**(_variables(head) if head is not None else {}), **_runtime_env(document)}
+        block = Block(embedded(entry), entry, "entrypoint", variables)
+        yield Job(kind, name, document.span, (block,))
+    for container in _containers(document.get("spec"), _DEEPEST):
+        found = _block(container)
+        if found is not None:
+            limits = get(container, "resources", "limits")
+            gpus = next((got for key in _GPUS if (got := amount(get(limits, key))) is not None), None)
+            yield Job(kind, string(container.get("name")) or name, container.span, (found,), gpus=gpus)
+
+
+def _containers(node: Node | None, depth: int) -> Iterator[Mapping]:
+    """All containers below a node, in the order written."""
+    if depth == 0:
+        return
+    if isinstance(node, List):
+        for item in node.items:
+            yield from _containers(item, depth - 1)
+    for key, value in entries(node):
+        if key.text in ("initContainers", "containers"):
+            yield from (each for each in items(value) if isinstance(each, Mapping))
+        elif key.text in ("container", "trainer") and isinstance(value, Mapping) and value.get("command") is not None:
+            yield value  # a template of Argo, the trainer of a TrainJob
+        else:
+            yield from _containers(value, depth - 1)
+
+
+def _block(container: Mapping) -> Block | None:
+    command = [*items(container.get("command")), *items(container.get("args"))]
+    folder = None if string(container.get("workingDir")) else ""
+    return block_of(command, "command", _variables(container), folder)
+
+
+def block_of(command: Sequence[Node], name: str, variables: dict[str, Text], folder: str | None) -> Block | None:
+    """What a list of words runs: the text behind `bash -c`, else the words themselves. None for no words."""
+    texts = [string(each) for each in command]
+    if texts and texts[0] in _SHELLS:
+        options = [each for each in texts[1:] if each.startswith("-")]
+        at = next((at for at, each in enumerate(texts[1:], 1) if each.startswith("-") and each.endswith("c")), 0)
+        node = command[at + 1] if 0 < at < len(command) - 1 else None
+        if isinstance(node, Scalar) and at == len(options):
+            letters = frozenset(letter for each in options for letter in each if letter in "eux")
+            return Block(embedded(node), node, name, variables, {}, folder, letters)
+    source = words(command, frozenset(variables))
+    return None if source is None else Block(source, None, name, variables, {}, folder)
+
+
+def _variables(container: Mapping) -> dict[str, Text]:
+    return environment(container.get("env"), missing="from the cluster")
+
+
+def _runtime_env(document: Mapping) -> dict[str, Text]:
+    """The variables that `runtimeEnvYAML`, YAML in a string, sets."""
+    node = get(document, "spec", "runtimeEnvYAML")
+    if not isinstance(node, Scalar) or not node.text.strip():
+        return {}
+    return environment(get(parse_yaml(embedded(node)).root, "env_vars"))
