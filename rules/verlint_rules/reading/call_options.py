@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import posixpath
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
 from verlint.experiment.launch import HYDRA_OPTIONS, Launch
+from verlint.experiment.paths import in_tree
 from verlint.experiment.project import Project
-from verlint.experiment.stage import Called, Experiment, Stage
+from verlint.experiment.stage import Called, Experiment, Stage, called_file
 from verlint.experiment.tools import CalledTool, called_tool
 from verlint.experiment.variants import Variant
 from verlint.languages.bash.command import Command
@@ -18,7 +20,7 @@ from verlint.record import dataclass
 from verlint.source import Source, Span
 from verlint.value import Text
 from verlint_rules.shell.argument_loops import ArgumentLoop, argument_loops
-from verlint_rules.shell.call_words import called_loop, program_of_source
+from verlint_rules.shell.call_words import called_source, program_of_source
 
 ENDS = frozenset(["exit", "return", "usage", "die", "help", "print_usage", "show_help", "error", "fail", "false"])
 """Commands that say in an arm of an argument loop that the call is wrong."""
@@ -40,8 +42,29 @@ class LauncherCall:
 
 def launcher_call(project: Project, variant: Variant) -> LauncherCall | None:
     """The call of a launcher of the project, when it has one argument loop of the usual shape."""
-    found = called_loop(project, variant)
-    return None if found is None else LauncherCall(found[0], found[1], variant)
+    called = called_file(variant.command)
+    source = None if called is None else launcher_source(project, variant, called)
+    loop = None if source is None else loop_of(project, source)
+    return None if loop is None or called is None else LauncherCall(loop, called, variant)
+
+
+def launcher_source(project: Project, variant: Variant, called: Called) -> Source | None:
+    """The text of the shell script that a command calls. The reader of a document may have gone into a clone: then it
+    is looked for below the folder of the document."""
+    source = called_source(project, variant, called)
+    if source is None and variant.in_document:
+        place = _below_document(project, variant, called)
+        source = None if place is None else project.tree.source(place)
+    if source is None or not source.path.endswith((".sh", ".bash", ".sbatch", ".slurm")):
+        return None
+    return source
+
+
+def _below_document(project: Project, variant: Variant, called: Called) -> str | None:
+    path, folder = called.path.known, in_tree(variant.command.around.cwd)
+    if path is None or path.startswith(("/", "..")) or (folder is not None and project.tree.is_dir(folder)):
+        return None
+    return posixpath.normpath(posixpath.join(variant.entry.start, path))
 
 
 def tool_call(project: Project, variant: Variant) -> CalledTool | None:
@@ -126,13 +149,21 @@ def hands_on(project: Project, loop: ArgumentLoop) -> bool:
     )
 
 
-def within_call(project: Project, call: Command) -> Iterator[Command]:
+def within_call(project: Project, call: LauncherCall) -> list[Command]:
     """The commands that a call leads to, as that call starts them."""
-    place = call.span.order()
-    for variants in project.sites.values():
-        for variant in variants:
-            if any(each.span.order() == place for each in variant.command.around.stack):
-                yield variant.command
+    place = call.variant.command.span.order()
+    found = [
+        variant.command
+        for variants in project.sites.values()
+        for variant in variants
+        if any(each.span.order() == place for each in variant.command.around.stack)
+    ]
+    if found or not call.variant.in_document or _below_document(project, call.variant, call.called) is None:
+        return found
+    from verlint.experiment.spec_calls import LauncherPlace, commands_of
+
+    here = LauncherPlace(call.loop.text, call.variant.entry.start, call.called.path.known or "")
+    return commands_of(here, list(call.called.arguments), project.tree, project.programs)
 
 
 def is_hydra_option(text: str) -> bool:
@@ -167,6 +198,6 @@ def written_place(word: Text) -> Span | None:
     return first or word.span
 
 
-def launches_within(project: Project, call: Command) -> list[Launch]:
+def launches_within(project: Project, call: LauncherCall) -> list[Launch]:
     """The launches that a call leads to."""
     return [launch for each in within_call(project, call) if (launch := project.launch(each)) is not None]

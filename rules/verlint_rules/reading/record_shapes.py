@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from verlint.experiment.project import Project
 from verlint.experiment.records import records_of
 from verlint.experiment.tools import CalledTool
-from verlint.languages.bash.syntax import ArrayLit, Assign, For, Node, Param, Program, Simple, Word
+from verlint.languages.bash.syntax import ArrayLit, Assign, DoubleQuoted, For, Lit, Node, Param, Program, Simple, Word
 from verlint.languages.bash.walk import literal_word, walk
 from verlint.lazy import pattern
 from verlint.record import dataclass
@@ -132,9 +132,19 @@ def own_records(shape: Shape, program: Program) -> Iterator[Text]:
     for node in program.nodes:
         if isinstance(node, Assign) and node.name in shape.arrays and isinstance(node.value, ArrayLit):
             for item in node.value.items:
-                text = literal_word(item.word)
+                text = _plain(item.word)
                 if text and "," in text:
                     yield _literal(text, item.word, shape.source)
+
+
+def _plain(word: Word) -> str:
+    """The characters of a word without expansions, "" for others."""
+    parts = [piece for part in word.parts for piece in (part.parts if isinstance(part, DoubleQuoted) else [part])]
+    return (
+        "".join(part.text for part in parts if isinstance(part, Lit))
+        if all(isinstance(part, Lit) for part in parts)
+        else ""
+    )
 
 
 def _literal(text: str, word: Word, source: Source) -> Text:
@@ -159,11 +169,13 @@ def shape_of_catalogue(path: str, at: Span, project: Project) -> Shape | None:
     return Shape(next(iter(found)), at, at.source) if len(found) == 1 else None
 
 
-def misfits(shape: Shape, given: Sequence[Text]) -> list[int]:
-    """The places of the fields whose characters are of another kind than the reader's."""
+def misfits(shape: Shape, given: Sequence[Text], *, filled: bool) -> list[int]:
+    """The places of the fields whose characters are of another kind than the reader's; with `filled` also empty ones
+    where the reader needs something."""
     out = []
     for at, text in enumerate(given[: len(shape.fields)]):
-        known = text.known
-        if known is not None and not fits(shape.kind(at), known):
+        kind, known = shape.kind(at), text.known
+        needed = filled and kind in ("number", "switch") and shape.fields[at] not in shape.optional
+        if known is not None and (not fits(kind, known) or (needed and not known.strip())):
             out.append(at)
     return out

@@ -27,6 +27,7 @@ from verlint.rule import ERROR, Context, rule
 from verlint.source import Source, Span
 from verlint.value import Text
 from verlint_rules.reading.call_options import (
+    LauncherCall,
     arms,
     collects,
     file_name,
@@ -63,6 +64,7 @@ class _Fault:
     names: tuple[str, ...]
     at: Span
     message: str = ""
+    help: str = ""
 
 
 @rule("VL011", "unaccepted-option", on=Experiment, severity=ERROR, since="0.1", fixable="unsafe", words=("esac", ".py"))
@@ -86,7 +88,7 @@ def _of_site(site: list[Variant], ctx: Context) -> Iterator[Finding]:
         variants, fault = [each for each, _ in faults], faults[0][1]
         message = fault.message or f"{fault.file} takes no `{fault.name}`: {fault.fate}"
         near = _near(fault)
-        help_ = f"write {near}" if near else "take it out, or write overrides as key=value"
+        help_ = fault.help or (f"write {near}" if near else "take it out, or write overrides as key=value")
         place = written_place(fault.word)
         at = place if place is not None else fault.word
         if is_certain(variants, site):
@@ -120,34 +122,35 @@ def _of_launcher(variant: Variant, ctx: Context) -> Iterator[_Fault]:
     if text is None:
         return
     if not text.startswith("-"):
-        yield from _behind(words[at:], loop, variant, ctx)
+        yield from _behind(words[at:], call, ctx)
         return
     if is_taken(loop, text) or is_hydra_option(text) or text in ("-", "--"):
         return
-    fate = _fate(text, len(words) - at - 1, loop, variant, ctx)
+    fate = _fate(text, len(words) - at - 1, call, ctx)
     if fate:
         yield _Fault(word, text.partition("=")[0], file_name(loop.text), fate, _names(loop), _place(loop))
 
 
-def _behind(words: tuple[Text, ...], loop: ArgumentLoop, variant: Variant, ctx: Context) -> Iterator[_Fault]:
+def _behind(words: tuple[Text, ...], call: LauncherCall, ctx: Context) -> Iterator[_Fault]:
     """Options behind the first override: the loop has ended by then."""
-    override = words[0].known or ""
+    override, loop = words[0].known or "", call.loop
     late = next((each for each in words[1:] if loop.option(each.known or "") is not None), None)
     if late is None or "=" not in override or loop.rest:
         return
     name = late.known or ""
-    fate = _fate(name, 0, loop, variant, ctx)
+    fate = _fate(name, 0, call, ctx)
     if fate:
         file = file_name(loop.text)
         message = f"`{name}` stands behind `{override}`, where {file} reads no options any more: {fate}"
-        yield _Fault(late, name, file, fate, (), _place(loop), message)
+        yield _Fault(late, name, file, fate, (), _place(loop), message, f"write {name} before {override}")
 
 
-def _fate(text: str, behind: int, loop: ArgumentLoop, variant: Variant, ctx: Context) -> str:
+def _fate(text: str, behind: int, call: LauncherCall, ctx: Context) -> str:
     """What becomes of an option that no arm takes; "" where it may be right."""
+    loop = call.loop
     if refuses(loop):
         return "it stops there"
-    reached = [each for each in within_call(ctx.project, variant.command) if any(w.known == text for w in each.argv)]
+    reached = [each for each in within_call(ctx.project, call) if any(w.known == text for w in each.argv)]
     launches = [each for each in reached if ctx.project.launch(each) is not None]
     others = [each for each in reached if each not in launches and not each.builtin and not _calls_again(each)]
     if others:
@@ -195,9 +198,9 @@ def _of_tool(variant: Variant, ctx: Context) -> Iterator[_Fault]:
         yield _Fault(word, name, file_name(source), fate, tuple(spellings(interface)), first)
     for word in reading.ambiguous:
         name = (word.known or word.prefix).partition("=")[0]
-        means = " or ".join(each.name for each in interface.find(name)[:3])
+        means = " or ".join(one for one in spellings(interface) if one.startswith(name))
         message = f"`{name}` may be {means}: {file_name(source)} stops with `ambiguous option`"
-        yield _Fault(word, name, file_name(source), "", (), first, message)
+        yield _Fault(word, name, file_name(source), "", (), first, message, "write the whole name")
 
 
 # ---- specs

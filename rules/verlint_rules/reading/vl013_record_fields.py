@@ -26,7 +26,7 @@ from verlint.experiment.variants import Variant
 from verlint.finding import Finding
 from verlint.rule import ERROR, Context, rule
 from verlint.value import Text
-from verlint_rules.reading.call_options import file_name, tool_call
+from verlint_rules.reading.call_options import file_name, launcher_source, tool_call
 from verlint_rules.reading.record_shapes import (
     Shape,
     misfits,
@@ -35,7 +35,7 @@ from verlint_rules.reading.record_shapes import (
     shape_of_script,
     shape_of_tool,
 )
-from verlint_rules.shell.call_words import called_source, conditions_of, is_certain, program_of_source, sites_in
+from verlint_rules.shell.call_words import conditions_of, is_certain, program_of_source, sites_in
 
 _NEEDED = {"number": "a number", "switch": "true or false", "version": "a version such as v4", "name": "a name"}
 
@@ -82,7 +82,7 @@ def _call(variant: Variant, ctx: Context) -> tuple[Shape | None, Text | None]:
     tool = tool_call(ctx.project, variant) if called.path.suffix.endswith(".py") else None
     if tool is not None:
         return shape_of_tool(tool), word
-    source = called_source(ctx.project, variant, called)
+    source = launcher_source(ctx.project, variant, called)
     if source is not None:
         shape = shape_of_script(source, program_of_source(ctx.project, source))
         return (shape if shape is not None and shape.argument else None), word
@@ -99,7 +99,9 @@ def _fault(shape: Shape, word: Text) -> str:
         if shape.source.path.endswith((".sh", ".py"))
         else (f"the driver reads {wanted}")
     )
-    wrong = misfits(shape, given)
+    wrong = misfits(shape, given, filled=count != wanted)
+    if count != wanted and shape.source.path.endswith(".py"):
+        return f"the record has {count} fields, {file_name(shape.source)} insists on {wanted} and stops"
     if count > wanted:
         return f"the record has {count} fields, {reader}: {_first(shape, given, wrong) or _rest(shape, given)}"
     if count < wanted:
@@ -119,7 +121,8 @@ def _first(shape: Shape, given: Sequence[Text], wrong: Sequence[int]) -> str:
     if not wrong:
         return ""
     at = wrong[0]
-    return f"field {at + 1}, {shape.label(at)}, is `{given[at].shown}`, and {_NEEDED[shape.kind(at)]} is needed"
+    what = f"`{given[at].shown}`" if given[at].shown else "empty"
+    return f"field {at + 1}, {shape.label(at)}, is {what}, and {_NEEDED[shape.kind(at)]} is needed"
 
 
 def _rest(shape: Shape, given: Sequence[Text]) -> str:

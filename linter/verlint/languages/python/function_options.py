@@ -118,7 +118,7 @@ def _called(values: Values) -> Interface | None:
             and convention != "tyro"
             and not any(_is_declared(each) for each in functions[0].parameters.values())
         )
-        return Interface(convention, tuple(options), closed, abbreviates=convention == "fire", loose=True)
+        return Interface(convention, tuple(options), closed, loose=True)
     return None
 
 
@@ -143,7 +143,7 @@ def _of_parameter(parameter: cst.Param, scope: Scope, values: Values, convention
     dashed = name.replace("_", "-")
     names: tuple[str, ...] = (f"--{dashed}", f"--no-{dashed}") if flag and convention != "fire" else (f"--{dashed}",)
     if convention == "fire":
-        names = (f"--{name}", f"--no{name}") if flag else (f"--{name}",)
+        names = (f"--{name}", f"-{name[0]}", f"--no{name}") if flag else (f"--{name}", f"-{name[0]}", f"--{name[0]}")
     required: bool | None = default is None
     return Option(
         names=(name,) if by_place else names,
