@@ -3,6 +3,7 @@ shell, through names, functions, strings and containers."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import libcst as cst
@@ -64,7 +65,6 @@ _BOXES = frozenset(
 _RUNNERS = frozenset(["python", "python3", "bash", "sh", "zsh", "node", "perl", "sys.executable"])
 _CELLS = frozenset(["run_cell", "runsource", "runcode"])
 _ARITHMETIC = frozenset("0123456789+-*/().%, ^=<>!&|eE_")
-_LETTERS = pattern(r"\\[dsDS+\-*/().\[\]%^]|[A-Za-z.]|\\w")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ class _Taint:
                 if name in _PARAMETERS:
                     certain = name.startswith("solution_str") and reward
                     span = self.values.parsed.span(parameter.name)
-                    what = f"`{name}`, the answer that is scored" if certain else f"`{name}`"
+                    what = f"`{name}`, the answer that is scored," if certain else f"`{name}`"
                     self.held[(id(scope), name)] = Origin(span, what, certain)
 
     def _round(self) -> bool:
@@ -314,4 +314,7 @@ def _is_checked(node: cst.CSTNode, call: Called, values: Values) -> bool:
 
 
 def _allows_letters(expression: str) -> bool:
-    return any(match in ("\\w", ".") or match.isalpha() for match in _LETTERS.findall(expression))
+    """Whether a pattern lets letters through."""
+    plain = re.sub(r"\\[^wW]", "", expression)
+    outside = re.sub(r"\[[^\]]*\]", "", plain)
+    return any(each.isalpha() for each in plain) or "." in outside
