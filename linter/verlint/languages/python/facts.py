@@ -32,9 +32,10 @@ class Credential:
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A program that a tool starts: its words, or a shell text (then `words` has that alone). `code` says that the text
-    is Python."""
+    """A program that a tool starts: its words, or a shell text (then `words` has that alone). `open` says that more
+    words may be added to the list."""
 
     words: tuple[Text, ...]
     shell: bool
     span: Span
+    open: bool = False

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import libcst as cst
 
 from verlint.languages.python.facts import Started
-from verlint.languages.python.names import Called
-from verlint.languages.python.syntax import arguments, constant
+from verlint.languages.python.names import Called, lookup
+from verlint.languages.python.syntax import arguments, constant, dotted
 from verlint.languages.python.values import Values
 from verlint.value import Text
 
@@ -44,4 +44,15 @@ def _of_call(call: Called, values: Values) -> Iterator[Started]:
 def _of_words(words: list[tuple[Text, ...]], node: cst.CSTNode, call: Called, values: Values) -> Iterator[Started]:
     chosen = tuple(each[0] if len(each) == 1 else values.hole(node) for each in words)
     if chosen and (chosen[0].known is not None or chosen[0].prefix):
-        yield Started(chosen, False, values.parsed.span(call.node))
+        yield Started(chosen, False, values.parsed.span(call.node), _grows(node, call, values))
+
+
+def _grows(node: cst.CSTNode, call: Called, values: Values) -> bool:
+    """Whether words are added to a list under its name."""
+    name = dotted(node)
+    if not name:
+        return isinstance(node, cst.BinaryOperation)
+    bindings, _ = lookup(name, call.scope)
+    added = any(each.how == "added" for each in bindings)
+    methods = {f"{name}.append", f"{name}.extend", f"{name}.insert"}
+    return added or any(dotted(each.node.func) in methods for each in values.names.calls)

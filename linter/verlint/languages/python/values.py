@@ -254,6 +254,8 @@ class Values:
 
     def _attribute(self, node: cst.Attribute, scope: Scope) -> Sequence[Text]:
         name = dotted(node)
+        if name == "sys.executable":
+            return [self._literal("python3", node)]
         if name:
             bindings, _ = lookup(name, scope)
             if bindings:
