@@ -124,8 +124,8 @@ class Values:
             return self._joined([self.texts(node.left, scope), self.texts(node.right, scope)])
         if isinstance(node, cst.FormattedString):
             return self._formatted(node, scope)
-        if isinstance(node, (cst.Integer, cst.Float)):
-            return [self._literal(str(node.evaluated_value), node)]
+        if isinstance(node, (cst.Integer, cst.Float, cst.UnaryOperation)) and constant(node) is not ...:
+            return [self._literal(str(constant(node)), node)]
         if isinstance(node, cst.Name):
             return self._name(node, scope)
         if isinstance(node, cst.Attribute):
