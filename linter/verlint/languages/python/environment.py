@@ -30,11 +30,31 @@ _UPLOADS = frozenset(["push_to_hub", "upload_folder", "upload_file", "create_rep
 def credentials(values: Values) -> list[Credential]:
     """The credentials that a text asks for, each name once, in its order."""
     found: dict[str, Credential] = {}
+    checked = _checked(values)
     for node in walk(values.parsed.module):
         each = _of_subscript(node, values) or _of_call(node, values)
+        if each is not None and any(start <= each.span.start and each.span.end <= end for start, end in checked):
+            each = Credential(each.name, each.span, True, each.by)
         if each is not None and (each.name not in found or (each.required and not found[each.name].required)):
             found[each.name] = each
     return list(found.values())
+
+
+def _checked(values: Values) -> list[tuple[int, int]]:
+    """The conditions under which the tool gives up: `if not os.environ.get("KEY"): raise …`."""
+    out = []
+    for node in walk(values.parsed.module):
+        if not isinstance(node, cst.If) or not isinstance(node.test, cst.UnaryOperation):
+            continue
+        body = list(walk(node.body))
+        exits = ("sys.exit", "exit", "quit", "os._exit", "parser.error")
+        gives_up = any(isinstance(each, cst.Raise) for each in body) or any(
+            isinstance(each, cst.Call) and values.names.full_name(each.func) in exits for each in body
+        )
+        if gives_up:
+            span = values.parsed.span(node.test)
+            out.append((span.start, span.end))
+    return out
 
 
 def _is_secret(name: object) -> bool:

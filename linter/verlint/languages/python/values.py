@@ -13,6 +13,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 import libcst as cst
 
 from verlint.languages.python.names import Binding, Names, Scope, lookup, passed
+from verlint.languages.python.reaching import Reaching
 from verlint.languages.python.syntax import (
     arguments,
     constant,
@@ -70,6 +71,7 @@ class Values:
     def __init__(self, names: Names) -> None:
         self.names = names
         self.parsed = names.parsed
+        self.reaching = Reaching(names.parsed)
         self.entries: set[int] = set()
         self._steps = 0
         self._busy: set[object] = set()
@@ -185,6 +187,8 @@ class Values:
     def _named(self, name: str, node: cst.CSTNode, scope: Scope) -> Sequence[Text]:
         bindings, home = lookup(name, scope)
         out: list[Text] = []
+        if len(bindings) > 1 and all(each.scope is scope for each in bindings):
+            bindings = list(self.reaching.of(bindings, node))
         if home is not None and name in home.parameters:
             if id(home.node) in self.entries:
                 return [self.option(node, name)]
@@ -279,7 +283,7 @@ class Values:
         if known is not None:
             span = next((part.span for part in text.parts if part.span is not None), text.span)
             return Text((Literal(change(known), span),), text.span)
-        name = text.shown
+        name = text.shown.removeprefix("<").removesuffix(">")
         key = ("changed", text.identity(), id(change))
         return Text(
             (Hole(key, f"<{name[:37]}>", "made of what is known only when the tool runs", text.span),), text.span
