@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
+from weakref import WeakKeyDictionary
 
 from verlint.experiment.launch import HYDRA_OPTIONS, Launch
 from verlint.experiment.paths import in_tree
@@ -149,21 +150,31 @@ def hands_on(project: Project, loop: ArgumentLoop) -> bool:
     )
 
 
+_INSIDE: WeakKeyDictionary[Project, Mapping[tuple[str, int, int], list[Command]]] = WeakKeyDictionary()
+
+
 def within_call(project: Project, call: LauncherCall) -> list[Command]:
     """The commands that a call leads to, as that call starts them."""
-    place = call.variant.command.span.order()
-    found = [
-        variant.command
-        for variants in project.sites.values()
-        for variant in variants
-        if any(each.span.order() == place for each in variant.command.around.stack)
-    ]
+    found = _inside(project).get(call.variant.command.span.order(), [])
     if found or not call.variant.in_document or _below_document(project, call.variant, call.called) is None:
         return found
     from verlint.experiment.spec_calls import LauncherPlace, commands_of
 
     here = LauncherPlace(call.loop.text, call.variant.entry.start, call.called.path.known or "")
     return commands_of(here, list(call.called.arguments), project.tree, project.programs)
+
+
+def _inside(project: Project) -> Mapping[tuple[str, int, int], list[Command]]:
+    """The commands of called scripts, by the place of each call on the way to them."""
+    known = _INSIDE.get(project)
+    if known is None:
+        found: dict[tuple[str, int, int], list[Command]] = {}
+        for variants in project.sites.values():
+            for variant in variants:
+                for place in dict.fromkeys(each.span.order() for each in variant.command.around.stack):
+                    found.setdefault(place, []).append(variant.command)
+        known = _INSIDE[project] = found
+    return known
 
 
 def is_hydra_option(text: str) -> bool:

@@ -135,6 +135,8 @@ def _of_launcher(variant: Variant, ctx: Context) -> _Lacks | None:
     if at < len(words) and (words[at].known or "").startswith("-"):
         return None  # an option that is not taken ends the loop: that is what is wrong
     passed = {name for each in taken for name in each.arm.names}
+    if all(name in passed for name in variables(call.loop)):
+        return None
     launches = launches_within(ctx.project, call)
     lacks = tuple(_lacks(call.loop, passed, launches, ctx.project))
     return _Lacks(call.called.path, file_name(call.loop.text), lacks)
