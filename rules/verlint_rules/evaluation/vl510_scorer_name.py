@@ -16,26 +16,30 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from verlint.experiment.places import variants_in
-from verlint.experiment.stage import Experiment, called_file, options_of
+from verlint.experiment.stage import called_file, options_of
 from verlint.experiment.variants import Variant
 from verlint.families import stages_of_launcher
+from verlint.files.kinds import Kind
+from verlint.files.loading import Loaded
 from verlint.finding import Edit, Finding, Safety
 from verlint.rule import ERROR, Context, rule
 from verlint.source import Span
 from verlint.value import Text
 from verlint_rules.evaluation.aliases import Alias, known_alias
+from verlint_rules.reading.call_options import stages_in
 from verlint_rules.shell.call_words import is_certain, sites_in
 
 
-@rule("VL510", "scorer-name", on=Experiment, severity=ERROR, since="0.1", fixable="unsafe", words=("exp_name",))
-def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
-    if experiment.script is not None:
-        for site in sites_in(variants_in(ctx.project, experiment.script.source)):
+@rule("VL510", "scorer-name", on=Loaded, severity=ERROR, since="0.1", fixable="unsafe", words=("exp_name",))
+def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
+    if file.kind is not Kind.SPEC:
+        for site in sites_in(variants_in(ctx.project, file.source)):
             found = [each for variant in site if (each := _of_call(variant, ctx)) is not None]
             if found and is_certain([variant for variant, _, _ in found], site):
                 _, word, alias = found[0]
                 yield _finding(word, word.span, alias, ctx)
-    for stage in experiment.stages if experiment.is_spec else ():
+        return
+    for _, stage in stages_in(file, ctx.project):
         value = None if stage.spec is None else stage.spec.args.get("exp_name")
         if value is not None and value.given and value.decided and value.span is not None:
             found_alias = known_alias(ctx.project, str(value), stage.family)

@@ -23,7 +23,7 @@ from verlint.languages.bash.command import Command
 from verlint.record import dataclass
 from verlint.rule import ERROR, Context, rule
 from verlint.source import Span
-from verlint.value import Text
+from verlint.value import Text, Value
 from verlint_rules.evaluation.aliases import known_alias
 
 SHOWN = 6
@@ -151,7 +151,8 @@ def _of_spec(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
         if scorer is None or len(stages) < 2 or stage.spec is None:
             continue
         before = _before(stage, stages)
-        if any(each.spec is not None and each.spec.run is not None for each in before):
+        direct = {str(each) for each in _named(stage)}
+        if any(each.id in direct and each.spec is not None and each.spec.run is not None for each in before):
             continue
         makers = [each for each in before if _matches(each.launcher, scorer.generators)]
         run = _argument(stage, "exp_name")
@@ -183,13 +184,16 @@ def _before(stage: Stage, stages: Mapping[str, Stage]) -> list[Stage]:
     found: dict[str, Stage] = {}
     waiting = [stage]
     while waiting:
-        spec = waiting.pop().spec
-        if spec is None:
-            continue
-        named = [dep.from_stage for dep in spec.deps.values()] + list(spec.needs)
-        for value in named:
+        waiting_for = waiting.pop()
+        for value in _named(waiting_for):
             each = stages.get(str(value)) if value.given and value.decided else None
             if each is not None and each.id not in found:
                 found[each.id] = each
                 waiting.append(each)
     return list(found.values())
+
+
+def _named(stage: Stage) -> list[Value]:
+    """The stages that a stage takes something from, or waits for, as they are written."""
+    spec = stage.spec
+    return [] if spec is None else [dep.from_stage for dep in spec.deps.values()] + list(spec.needs)

@@ -13,6 +13,8 @@ from verlint.experiment.project import Project
 from verlint.experiment.stage import Called, Experiment, Stage, called_file
 from verlint.experiment.tools import CalledTool, called_tool
 from verlint.experiment.variants import Variant
+from verlint.files.kinds import Kind
+from verlint.files.loading import Loaded
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.options import option_case
 from verlint.languages.bash.syntax import Assign, CaseArm, Param, Simple, Word
@@ -90,6 +92,14 @@ def loop_of(project: Project, source: Source) -> ArgumentLoop | None:
     """The one argument loop of a launcher."""
     loops = argument_loops(source, program_of_source(project, source))
     return loops[0] if len(loops) == 1 else None
+
+
+def stages_in(file: Loaded, project: Project) -> list[tuple[Experiment, Stage]]:
+    """The stages of a spec, each with its experiment; none for other files."""
+    if file.kind is not Kind.SPEC:
+        return []
+    own = [each for each in project.experiments if each.is_spec and each.source is file.source]
+    return [(each, stage) for each in own for stage in each.stages]
 
 
 def launcher_of_stage(experiment: Experiment, stage: Stage, project: Project) -> Source | None:

@@ -100,7 +100,7 @@ def _written(value: object, source: Source) -> str:
 
 def _only_parameter(word: Word) -> str:
     params = [each for each in walk(word) if isinstance(each, Param)]
-    return params[0].name if len(params) == 1 and not params[0].op else ""
+    return params[0].name if len(params) == 1 and params[0].op in ("", "?", ":?") else ""
 
 
 def _origin(name: str, program: Program) -> tuple[bool, tuple[str, ...]]:

@@ -19,8 +19,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from verlint.experiment.places import variants_in
-from verlint.experiment.stage import Experiment, Stage
+from verlint.experiment.stage import Stage
 from verlint.experiment.variants import Variant
+from verlint.files.kinds import Kind
+from verlint.files.loading import Loaded
 from verlint.finding import Edit, Finding, Safety
 from verlint.record import dataclass
 from verlint.rule import ERROR, Context, rule
@@ -39,6 +41,7 @@ from verlint_rules.reading.call_options import (
     launcher_of_stage,
     loop_of,
     refuses,
+    stages_in,
     star_arm,
     tool_call,
     within_call,
@@ -67,12 +70,21 @@ class _Fault:
     help: str = ""
 
 
-@rule("VL011", "unaccepted-option", on=Experiment, severity=ERROR, since="0.1", fixable="unsafe", words=("esac", ".py"))
-def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
-    if experiment.script is not None:
-        for site in sites_in(variants_in(ctx.project, experiment.script.source)):
+@rule(
+    "VL011",
+    "unaccepted-option",
+    on=Loaded,
+    severity=ERROR,
+    since="0.1",
+    fixable="unsafe",
+    words=("esac", ".py", "launcher:"),
+)
+def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
+    if file.kind is not Kind.SPEC:
+        for site in sites_in(variants_in(ctx.project, file.source)):
             yield from _of_site(site, ctx)
-    for stage in experiment.stages if experiment.is_spec else ():
+        return
+    for experiment, stage in stages_in(file, ctx.project):
         source = launcher_of_stage(experiment, stage, ctx.project)
         if stage.spec is not None and source is not None:
             yield from _of_stage(stage, stage.spec, source, ctx)

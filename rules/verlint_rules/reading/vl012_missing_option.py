@@ -20,8 +20,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from verlint.experiment.launch import Launch
 from verlint.experiment.places import variants_in
 from verlint.experiment.project import Project
-from verlint.experiment.stage import Experiment, Stage
+from verlint.experiment.stage import Stage
 from verlint.experiment.variants import Variant
+from verlint.files.kinds import Kind
+from verlint.files.loading import Loaded
 from verlint.finding import Finding, Severity
 from verlint.record import dataclass
 from verlint.rule import ERROR, WARNING, Context, rule
@@ -35,6 +37,7 @@ from verlint_rules.reading.call_options import (
     launcher_of_stage,
     launches_within,
     loop_of,
+    stages_in,
     tool_call,
     variables,
 )
@@ -66,12 +69,13 @@ class _Lacks:
     lacks: tuple[_Lack, ...]
 
 
-@rule("VL012", "missing-option", on=Experiment, severity=ERROR, since="0.1", words=("esac", ".py"))
-def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
-    if experiment.script is not None:
-        for site in sites_in(variants_in(ctx.project, experiment.script.source)):
+@rule("VL012", "missing-option", on=Loaded, severity=ERROR, since="0.1", words=("esac", ".py", "launcher:"))
+def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
+    if file.kind is not Kind.SPEC:
+        for site in sites_in(variants_in(ctx.project, file.source)):
             yield from _of_site(site, ctx)
-    for stage in experiment.stages if experiment.is_spec else ():
+        return
+    for experiment, stage in stages_in(file, ctx.project):
         source = launcher_of_stage(experiment, stage, ctx.project)
         if stage.spec is not None and source is not None:
             yield from _of_stage(stage, stage.spec, source, ctx)

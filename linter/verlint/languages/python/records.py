@@ -22,21 +22,23 @@ class RecordShape:
     span: Span
 
 
-def record_shape(values: Values) -> RecordShape | None:
-    """The record that a tool splits into a number of fields on which it insists; None when there is not just one."""
+def record_shape(values: Values, first: str) -> RecordShape | None:
+    """The record that a tool splits into a number of fields on which it insists; None when there is not just one.
+
+    `first` is what the tool calls its first argument by place, "" when it declares none."""
     found: dict[object, RecordShape] = {}
     names = values.names
     for scope in (names.module, *names.scopes.values()):
         for name, bindings in scope.bindings.items():
-            first = bindings[0]
-            if len(bindings) == 1 and first.how in ("value", "part") and _splits(first, values):
-                shape = _shape(name, first, values) if first.how == "value" else _unpacked(first, values)
+            bound = bindings[0]
+            if len(bindings) == 1 and bound.how in ("value", "part") and _splits(bound, values, first):
+                shape = _shape(name, bound, values) if bound.how == "value" else _unpacked(bound, values)
                 if shape is not None:
-                    found[id(first.node)] = shape
+                    found[id(bound.node)] = shape
     return next(iter(found.values())) if len(found) == 1 else None
 
 
-def _splits(binding: Binding, values: Values) -> bool:
+def _splits(binding: Binding, values: Values, first: str) -> bool:
     """Whether a value is the first argument of the call, cut at its commas."""
     node = binding.node
     if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute) or node.func.attr.value != "split":
@@ -45,15 +47,17 @@ def _splits(binding: Binding, values: Values) -> bool:
     if not given or constant(given[0]) != ",":
         return False
     texts = values.texts(node.func.value, binding.scope)
-    return bool(texts) and all(_is_first_argument(each) for each in texts)
+    return bool(texts) and all(_is_first_argument(each, first) for each in texts)
 
 
-def _is_first_argument(text: Text) -> bool:
+def _is_first_argument(text: Text, first: str) -> bool:
     holes = text.holes
     if len(text.parts) != 1 or len(holes) != 1:
         return False
     key = holes[0].key
-    return isinstance(key, tuple) and key[0] == "argument" and key[2] == 1
+    if not isinstance(key, tuple):
+        return False
+    return bool((key[0] == "argument" and key[2] == 1) or (key[0] == "option" and key[2] == first))
 
 
 def _shape(name: str, binding: Binding, values: Values) -> RecordShape | None:

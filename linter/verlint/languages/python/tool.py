@@ -106,13 +106,15 @@ class Tool:
     @cached_property
     def record(self) -> RecordShape | None:
         """The comma record that it takes as its first argument, None for others."""
-        if "split(" not in self.source.text or "argv" not in self.source.text or self._values is None:
+        text = self.source.text
+        if "split(" not in text or ("argv" not in text and "add_argument" not in text) or self._values is None:
             return None
         from verlint.languages.python.records import record_shape
         from verlint.languages.python.values import OutOfSteps
 
         try:
-            return record_shape(self._values)
+            placed = [each.dest for each in self.interface.options if each.by_place] if self.interface else []
+            return record_shape(self._values, placed[0] if placed else "")
         except (OutOfSteps, RecursionError):
             return None
 
