@@ -21,8 +21,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from weakref import WeakKeyDictionary
 
-from verlint.experiment.checkpoints import ledger_of_script
-from verlint.experiment.paths import absolute, components, in_tree, is_below, last_component, parent, shown
+from verlint.experiment.checkpoints import Ledger, ledger_of_script
+from verlint.experiment.paths import Components, absolute, components, in_tree, is_below, last_component, parent, shown
 from verlint.experiment.project import Project
 from verlint.experiment.script import Script
 from verlint.experiment.stage import Experiment, called_file
@@ -58,6 +58,8 @@ def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
     if ledger.cut_short or any(folder == () for folder, _ in ledger.makers):
         return
     filled = [folder for folder, _ in ledger.makers]
+    if any(is_below(each.key, folder) for each in inputs for folder in filled):
+        filled = _filled(ledger, known, script, ctx)
     others = "\n".join(known.words)
     groups: dict[tuple[object, str], list[_Input]] = {}
     for each in inputs:
@@ -69,6 +71,23 @@ def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
             groups.setdefault((each.span.order(), each.value.key), []).append(each)
     for found in groups.values():
         yield from _finding(found, made, ctx)
+
+
+def _filled(ledger: Ledger, known: _Written, script: Script, ctx: Context) -> list[Components]:
+    """The folders that commands of unknown effect may have filled; a tool of which each file is known fills none."""
+    counts: dict[Components, int] = {}
+    for folder, _ in ledger.makers:
+        counts[folder] = counts.get(folder, 0) + 1
+    for command in known.calls:
+        called = called_tool(command, ctx.project.tree, script.start)
+        written = [use for use in touched(called) if use.how == "write"] if called is not None else []
+        if called is None or not written or any(last_component(use.path).known is None for use in written):
+            continue
+        for word in called.words:
+            folder = components(absolute(word, command.around.cwd))
+            if folder in counts:
+                counts[folder] -= 1
+    return [folder for folder, count in counts.items() if count > 0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,13 +257,12 @@ def _finding(found: Sequence[_Input], made: Mapping[str, tuple[Source, Span]], c
     from difflib import get_close_matches
 
     first = found[0]
-    plain = {_OPEN.sub("", each): each for each in made}
+    plain: dict[str, str] = {}
     places = dict(made)
     for name, (source, _) in made.items():
-        if _OPEN.search(name) is not None:
-            exact = {each: (source, span) for each, span in _written_by(source).items()}
-            plain.update((each, each) for each in exact)
-            places.update(exact)
+        exact = _written_by(source) if _OPEN.search(name) is not None else {}
+        places.update((each, (source, span)) for each, span in exact.items())
+        plain.update({each: each for each in exact} or {_OPEN.sub("", name): name})
     near = [plain[each] for each in get_close_matches(first.name, list(plain), n=2, cutoff=_CUTOFF)]
     if not near:
         return
