@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -382,3 +383,56 @@ def test_a_launcher_without_python_tools_needs_no_parser(tmp_path: Path) -> None
     code = "import sys; from verlint.cli.main import main; main(['check', 'run.sh']); print({'ast', 'libcst'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "set()"
+
+
+SHOWN = """\
+tools/export.py: a Python tool
+
+takes (argparse, others are refused)
+  --folder  (required)                                 :9
+  --split  (default train, one of train, test)         :10
+
+reads
+  /data/raw.json  :13
+
+writes
+  <--folder>/<--split>.json  :14
+
+needs
+  JUDGE_API_KEY  :12
+"""
+
+
+def test_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    from verlint.cli.main import main
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools" / "export.py").write_text(
+        dedent(
+            '''
+            """Exports \\d data."""
+
+            import argparse
+            import json
+            import os
+
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--folder", required=True)
+            parser.add_argument("--split", default="train", choices=["train", "test"])
+            args = parser.parse_args()
+            key = os.environ["JUDGE_API_KEY"]
+            rows = json.load(open("/data/raw.json"))
+            with open(os.path.join(args.folder, f"{args.split}.json"), "w") as target:
+                json.dump(rows, target)
+            '''
+        )
+    )
+    assert main(["show", "tools/export.py"]) == 0
+    shown = capsys.readouterr()
+    assert [line.split() for line in shown.out.splitlines()] == [line.split() for line in SHOWN.splitlines()]
+    assert shown.err == ""
+    assert main(["show", "--format", "json", "tools/export.py"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert [each["path"] for each in data["files"]] == ["/data/raw.json", "<--folder>/<--split>.json"]
+    assert main(["show", "tools/none.py"]) == 2

@@ -16,6 +16,7 @@ from verlint.value import Hole, Part, Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from verlint.experiment.stage import Stage
     from verlint.languages.python.facts import FileUse
     from verlint.languages.python.tool import Tool
 
@@ -72,6 +73,13 @@ def touched(called: CalledTool) -> Iterator[Touched]:
     for use in called.tool.files:
         path = filled(use, given)
         yield Touched(absolute(path, called.cwd), use.how, use.span)
+
+
+def files_of_stage(stage: Stage, tree: Tree, start: str = "") -> Iterator[tuple[Command, Touched]]:
+    """The files that the Python tools of a stage read and write, each with the command that starts the tool."""
+    for event in stage.events:
+        if isinstance(event, Command) and (called := called_tool(event, tree, start)) is not None:
+            yield from ((event, each) for each in touched(called))
 
 
 def filled(use: FileUse, given: Mapping[object, Text]) -> Text:

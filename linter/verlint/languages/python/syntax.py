@@ -7,6 +7,7 @@ libcst knows the place of each piece of an f-string, whatever Python runs verlin
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Iterator, Mapping
 from functools import cache
 
@@ -69,7 +70,9 @@ def _is_sound(text: str) -> bool:
     if len(text) > MAX_LENGTH or "\0" in text:
         return False
     try:
-        tree = ast.parse(text)
+        with warnings.catch_warnings():  # of escapes that mean nothing
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     level: list[ast.AST] = [tree]
@@ -141,11 +144,18 @@ def last_name(node: cst.CSTNode | None) -> str:
     return node.value if isinstance(node, cst.Name) else ""
 
 
+def characters(node: cst.SimpleString) -> str | None:
+    """The characters of a string literal, None for bytes."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        value = node.evaluated_value
+    return value if isinstance(value, str) else None
+
+
 def string(node: cst.CSTNode | None) -> str | None:
     """The characters of a plain string, None for any other expression."""
     if isinstance(node, cst.SimpleString):
-        value = node.evaluated_value
-        return value if isinstance(value, str) else None
+        return characters(node)
     if isinstance(node, cst.ConcatenatedString):
         left, right = string(node.left), string(node.right)
         return None if left is None or right is None else left + right

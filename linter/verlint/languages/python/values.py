@@ -16,6 +16,7 @@ from verlint.languages.python.names import Binding, Names, Scope, lookup, passed
 from verlint.languages.python.reaching import Reaching
 from verlint.languages.python.syntax import (
     arguments,
+    characters,
     constant,
     dotted,
     elements,
@@ -153,8 +154,8 @@ class Values:
         return Text((Literal(text, span),), span)
 
     def _string(self, node: cst.SimpleString) -> Text:
-        value = node.evaluated_value
-        if not isinstance(value, str):
+        value = characters(node)
+        if value is None:
             return self.hole(node)
         whole = self.parsed.span(node)
         start = whole.start + len(node.prefix) + len(node.quote)
