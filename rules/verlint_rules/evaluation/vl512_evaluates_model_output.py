@@ -9,7 +9,8 @@ Answers are followed from where they come in (`generate` and `chat` of a model, 
 reward function) through names, functions and strings to the call that runs them, within one file. It is to be verified
 where only a name says that it is an answer, or where the file speaks of a sandbox. Silent for `ast.literal_eval`, for
 programs started in a container (`docker run`, `bwrap`, `firejail`), and where the function lets through numbers and
-operators only. Looked at are Python files of experiments, tools that launchers call, and custom reward functions.
+operators only, and once a spec of the project grants it to a stage that runs the file. Looked at are Python files of
+experiments, tools that launchers call, and custom reward functions.
 
 Fix: parse the answer (`ast.literal_eval`, `json.loads`, a regular expression), or run it in a sandbox without network
 and credentials, and grant that under `approvals` in the spec.
@@ -29,6 +30,7 @@ from verlint.files.loading import Loaded
 from verlint.finding import Finding
 from verlint.rule import ERROR, Context, rule
 from verlint.source import Source
+from verlint_rules.evaluation.code_execution import refusal, stages_that_run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,6 +46,30 @@ _HELP = "parse it (ast.literal_eval, json.loads), or run it in a sandbox without
 
 @rule("VL512", "evaluates-model-output", on=Loaded, severity=ERROR, since="0.1", words=(".py",))
 def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
+    found = list(_found(file, ctx))
+    if found and not _is_granted(file, ctx):
+        yield from found
+
+
+def _is_granted(file: Loaded, ctx: Context) -> bool:
+    """Whether a spec grants it to a stage that runs this file, or a launcher that uses it."""
+    users = [file]
+    if file.kind is Kind.PYTHON:
+        users += [
+            each
+            for each in ctx.project.files
+            if each.kind is Kind.LAUNCHER
+            and any(
+                source is file.source
+                for variant in variants_in(ctx.project, each.source)
+                for source in _used_by(variant, ctx)
+            )
+        ]
+    paths = [ctx.project.tree.relative(each.path) or each.source.path for each in users]
+    return any(refusal(spec, stage) is None for path in paths for spec, stage in stages_that_run(ctx.project, path))
+
+
+def _found(file: Loaded, ctx: Context) -> Iterator[Finding]:
     if file.kind is Kind.PYTHON:
         yield from _of_text(file.source, ctx)
     elif file.kind in (Kind.LAUNCHER, Kind.MARKDOWN):
