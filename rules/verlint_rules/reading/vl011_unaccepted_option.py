@@ -77,7 +77,7 @@ class _Fault:
     severity=ERROR,
     since="0.1",
     fixable="unsafe",
-    words=("esac", ".py", "launcher:"),
+    words=("bash ", ".sh ", ".py ", "launcher:"),
 )
 def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
     if file.kind is not Kind.SPEC:

@@ -69,7 +69,14 @@ class _Lacks:
     lacks: tuple[_Lack, ...]
 
 
-@rule("VL012", "missing-option", on=Loaded, severity=ERROR, since="0.1", words=("esac", ".py", "launcher:"))
+@rule(
+    "VL012",
+    "missing-option",
+    on=Loaded,
+    severity=ERROR,
+    since="0.1",
+    words=("bash ", ".sh ", ".py ", "launcher:"),
+)
 def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
     if file.kind is not Kind.SPEC:
         for site in sites_in(variants_in(ctx.project, file.source)):

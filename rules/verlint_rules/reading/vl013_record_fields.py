@@ -40,7 +40,7 @@ from verlint_rules.shell.call_words import conditions_of, is_certain, program_of
 _NEEDED = {"number": "a number", "switch": "true or false", "version": "a version such as v4", "name": "a name"}
 
 
-@rule("VL013", "record-fields", on=Script, severity=ERROR, since="0.1", words=("ifs=", ".py", "_inturn"))
+@rule("VL013", "record-fields", on=Script, severity=ERROR, since="0.1", words=("ifs=", ".py ", "_inturn"))
 def check(script: Script, ctx: Context) -> Iterator[Finding]:
     if not script.document:
         for text, program in script.syntax:
