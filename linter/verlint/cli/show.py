@@ -1,4 +1,4 @@
-"""`verlint show`: what a launcher would run, without running it."""
+"""`verlint show`: what a launcher would run, without running it; of a Python tool, what it takes and touches."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ def add_parser(subparsers: Any) -> None:
         "launcher and the environment stay open; with them it is called with exactly these.",
         allow_abbrev=False,
     )
-    parser.add_argument("launcher", metavar="LAUNCHER", help="a shell file, or a file of jobs (sky.yaml, a workflow)")
+    parser.add_argument(
+        "launcher", metavar="LAUNCHER", help="a shell file, a file of jobs (sky.yaml, a workflow), or a Python tool"
+    )
     parser.add_argument("--cwd", metavar="DIR", help="the folder it is started in (default: guessed)")
     parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE", help="an environment variable")
     parser.add_argument(
@@ -61,6 +63,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Print what the launcher would run; returns the exit code."""
     from verlint.report.commands import Listing, Masker, json_of, json_of_jobs, text_of
 
+    if arguments.launcher.endswith(".py") and not (arguments.config or arguments.diff):
+        return _show_tool(arguments)
     try:
         _check_versions(arguments)
         source, kind = _read(arguments)
@@ -84,6 +88,22 @@ def run(arguments: argparse.Namespace) -> int:
     for number, (name, resolution) in enumerate(jobs):
         sys.stdout.write(("\n" if number else "") + (f"{name}\n" if name else ""))
         sys.stdout.write(text_of(resolution, listing, masker))
+    return OK
+
+
+def _show_tool(arguments: argparse.Namespace) -> int:
+    """What a Python tool takes, reads, writes, needs and starts."""
+    from verlint.files.reader import Unreadable, read
+    from verlint.languages.python.tool import tool
+    from verlint.report.commands import Masker
+    from verlint.report.tool import json_of, text_of
+
+    source = read(Path(arguments.launcher).absolute(), arguments.launcher)
+    if isinstance(source, Unreadable):
+        print(f"verlint: error: {source.path}: {source.reason}", file=sys.stderr)
+        return FAILED
+    masker = Masker([source])
+    sys.stdout.write(json_of(tool(source), masker) if arguments.format == "json" else text_of(tool(source), masker))
     return OK
 
 

@@ -14,7 +14,7 @@ from verlint.experiment.script import Script, start_folder
 from verlint.experiment.stage import Experiment, Stage
 from verlint.experiment.variants import Place, Variant, by_place, variants_of
 from verlint.files.comments import directives
-from verlint.files.kinds import Kind
+from verlint.files.kinds import Kind, mark_of
 from verlint.files.loading import Loaded
 from verlint.files.tree import Tree
 from verlint.languages.bash.command import Command
@@ -62,7 +62,22 @@ class Project:
                 from verlint.experiment.job_scripts import job_scripts
 
                 found += job_scripts(file.source, path, self.tree, self.programs)
+            elif file.kind is Kind.PYTHON:
+                found.extend(self._started_by(file.source, path))
         return found
+
+    def _started_by(self, source: Source, path: str) -> Iterator[Script]:
+        """What a Python launcher starts: programs and scripts of VeRL, as one script."""
+        if not ("subprocess" in source.text or "os.system" in source.text) or not mark_of(source.text):
+            return
+        from verlint.languages.python.embedded import shell_texts
+        from verlint.languages.python.tool import tool
+
+        texts = tuple(each for each in shell_texts(tool(source).started, source) if mark_of(each.text))
+        if texts:
+            said = tuple(directives(source, Kind.PYTHON))
+            start = start_folder(source, path, self.tree)
+            yield Script(source, path, texts, start, False, self.tree, self.programs, said)
 
     def _parse_fences(self, texts: Iterable[Source]) -> None:
         """Read the texts of a document, in which `<words>` are stand-ins."""

@@ -87,6 +87,17 @@ MARKS = (
 """Sources: the launchers of VeRL and of the LMOps families (README files and `scripts/`)."""
 
 _STARTS = pattern(r"\b(?:subprocess|os\.system|argparse|ArgumentParser|hydra\.compose|compose\(|sky\.Task)\b")
+_PYTHON_MARKS = (
+    ("defines a reward function", "solution_str", pattern(r"^def \w+\([^)]*\bsolution_str\b", re.MULTILINE)),
+    (
+        "generates with vLLM",
+        "vllm",
+        pattern(r"(?s)^[ \t]*(?:from vllm import|import vllm)\b.*\bArgumentParser\(", re.MULTILINE),
+    ),
+    ("asks a judge model", "chat.completions", pattern(r"\bchat\.completions\.create\(")),
+)
+"""What shows that a Python text is a tool or reward function of an experiment. Sources: VeRL's custom reward functions,
+the evaluation scripts of LMOps."""
 _SPEC_KEY = pattern(r"^schema[ \t]*:[ \t]*[\"']?verlint/", re.MULTILINE)
 _SHEBANG = pattern(r"#![ \t]*\S*?(?:/env[ \t]+(?:-S[ \t]+)?)?(?:bash|sh|dash|ksh|zsh)\b")
 _YAML_USE = pattern(
@@ -190,8 +201,12 @@ def calls_any(text: str, launchers: Iterable[str]) -> str:
 
 
 def _why(kind: Kind, text: str) -> str:
-    if kind is Kind.PYTHON and not _STARTS.search(text):
-        return ""
+    if kind is Kind.PYTHON:
+        for shows, word, mark in _PYTHON_MARKS:
+            if word in text and mark.search(text):
+                return shows
+        if not _STARTS.search(text):
+            return ""
     if kind is Kind.YAML and (found := _YAML_USE.search(text)):
         return f"has `{found.group().split(':')[0]}`"
     return mark_of(text)

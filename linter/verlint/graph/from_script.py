@@ -22,7 +22,7 @@ from verlint.experiment.paths import absolute, in_tree, shown
 from verlint.experiment.script import Script
 from verlint.experiment.spec_calls import LauncherPlace
 from verlint.experiment.stage import Called, Experiment, Stage, called_file
-from verlint.experiment.tools import called_source, data_files, is_named
+from verlint.experiment.tool_texts import called_source, data_files, is_named
 from verlint.families import FAMILIES
 from verlint.families.flows import MERGED, OUTPUT_OPTIONS, SCORES
 from verlint.graph.artifacts import Artifacts, checkpoint_at, path_text

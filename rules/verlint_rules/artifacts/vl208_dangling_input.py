@@ -4,6 +4,8 @@ The data tools of an experiment write files of certain names. A launcher that re
 which none of them writes, stops when the data set is made: after the queue, the start of the cluster and often after
 the models are loaded. Most often the name of the data has changed on one side only.
 
+The same holds for a file of the right name that the call of the tool writes into another folder.
+
 To be verified, since the file may have come from elsewhere. Only beside tools that name the files they write (those in
 the start folder's `tools/` and `data/`, and those that its scripts and documents call), and with the nearest of those
 names. Silent where any command, tool, document or other text of the experiment names the file, where a download or a
@@ -15,25 +17,29 @@ Fix: read the file that the tool writes, or add the step that writes this one.
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from weakref import WeakKeyDictionary
 
-from verlint.experiment.checkpoints import ledger_of_script
-from verlint.experiment.paths import absolute, components, is_below, last_component, parent, shown
+from verlint.experiment.checkpoints import Ledger, ledger_of_script
+from verlint.experiment.paths import Components, absolute, components, in_tree, is_below, last_component, parent, shown
 from verlint.experiment.project import Project
 from verlint.experiment.script import Script
-from verlint.experiment.stage import Experiment
-from verlint.experiment.tools import OPEN, called_source, data_files, is_named
+from verlint.experiment.stage import Experiment, called_file
+from verlint.experiment.tools import called_tool, touched
 from verlint.finding import Finding
+from verlint.languages.bash.command import Command
 from verlint.languages.bash.pieces import flat
 from verlint.lazy import pattern
-from verlint.record import dataclass
+from verlint.record import dataclass, field
 from verlint.rule import ERROR, Context, rule
 from verlint.source import Source, Span
 from verlint.value import Text, Value
 from verlint_rules.artifacts.training import FILES
 
 _FILE = pattern(r"[^\[\],'\"\s]+\.(?:parquet|jsonl?)(?=$|[\],'\"\s])")
+_NAMED = pattern(r"[\w.{}$%-]+\.(?:parquet|jsonl?)\b")
+_OPEN = pattern(r"\{[^{}]*\}|%s|\$\w+")
 _CUTOFF = 0.8
 _TOOL_FOLDERS = ("tools", "data", "scripts/data", "data_preprocess")
 
@@ -52,14 +58,36 @@ def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
     if ledger.cut_short or any(folder == () for folder, _ in ledger.makers):
         return
     filled = [folder for folder, _ in ledger.makers]
+    if any(is_below(each.key, folder) for each in inputs for folder in filled):
+        filled = _filled(ledger, known, script, ctx)
     others = "\n".join(known.words)
     groups: dict[tuple[object, str], list[_Input]] = {}
     for each in inputs:
-        if is_named(each.name, made) or each.name in others or any(is_below(each.key, folder) for folder in filled):
+        if any(is_below(each.key, folder) for folder in filled):
             continue
-        groups.setdefault((each.span.order(), each.value.key), []).append(each)
+        if _is_made(each.name, made):
+            yield from _elsewhere(each, script, known, others, ctx)
+        elif each.name not in others:
+            groups.setdefault((each.span.order(), each.value.key), []).append(each)
     for found in groups.values():
         yield from _finding(found, made, ctx)
+
+
+def _filled(ledger: Ledger, known: _Written, script: Script, ctx: Context) -> list[Components]:
+    """The folders that commands of unknown effect may have filled; a tool of which each file is known fills none."""
+    counts: dict[Components, int] = {}
+    for folder, _ in ledger.makers:
+        counts[folder] = counts.get(folder, 0) + 1
+    for command in known.calls:
+        called = called_tool(command, ctx.project.tree, script.start)
+        written = [use for use in touched(called) if use.how == "write"] if called is not None else []
+        if called is None or not written or any(last_component(use.path).known is None for use in written):
+            continue
+        for word in called.words:
+            folder = components(absolute(word, command.around.cwd))
+            if folder in counts:
+                counts[folder] -= 1
+    return [folder for folder, count in counts.items() if count > 0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +129,11 @@ def _files(value: Value) -> Iterator[Text]:
 @dataclass(frozen=True, slots=True)
 class _Written:
     """What the scripts of one start folder say: the names of data files in the texts of the tools they call, with the
-    place of each, and the words of all commands that are no launches."""
+    place of each, the words of all commands that are no launches, and the calls of Python tools."""
 
     names: dict[str, tuple[Source, Span]]
     words: list[str]
+    calls: list[Command] = field(default_factory=list)
 
 
 _KNOWN: WeakKeyDictionary[Project, dict[str, _Written]] = WeakKeyDictionary()
@@ -135,8 +164,29 @@ def _in_tools(script: Script) -> dict[str, tuple[Source, Span]]:
 
 
 def _collect(source: Source, out: dict[str, tuple[Source, Span]]) -> None:
-    for span in data_files(source):
-        out.setdefault(span.text, (source, span))
+    for match in _NAMED.finditer(source.text):
+        name = match.group()
+        if not _OPEN.sub("", name).rsplit(".", 1)[0].strip("_-"):  # any name at all: the tool itself tells which
+            written = _written_by(source)
+            if written:
+                for each, span in written.items():
+                    out.setdefault(each, (source, span))
+                continue
+        out.setdefault(name, (source, Span(source, match.start(), match.end())))
+
+
+def _written_by(source: Source) -> dict[str, Span]:
+    """The names of the files that a tool writes, with their places; none where one of them is not known."""
+    from verlint.languages.python.tool import tool
+
+    out: dict[str, Span] = {}
+    for use in tool(source).files:
+        if use.how == "write":
+            name = last_component(use.path).known
+            if name is None:
+                return {}
+            out.setdefault(name, use.span)
+    return out
 
 
 def _read(script: Script, out: _Written, project: Project) -> None:
@@ -148,30 +198,89 @@ def _read(script: Script, out: _Written, project: Project) -> None:
                 continue
             out.words.extend(word.shown for word in command.argv)
             out.words.extend(redirect.target.shown for redirect in command.redirects)
-            source = called_source(command, script)
+            source = _tool(command, script)
             if source is not None:
                 _collect(source, out.names)
+                out.calls.append(command)
+
+
+def _tool(command: Command, script: Script) -> Source | None:
+    """The Python tool that a command starts, also where the working directory is not known: then below the script's."""
+    called = called_file(command)
+    if called is None or not called.path.suffix.endswith(".py"):
+        return None
+    place = in_tree(absolute(called.path, command.around.cwd))
+    relative = called.path.known
+    if place is None and relative is not None and not relative.startswith("/"):
+        place = posixpath.normpath(posixpath.join(script.start, relative))
+    return None if place is None or place.startswith("..") else script.tree.source(place)
+
+
+def _is_made(name: str, made: Mapping[str, tuple[Source, Span]]) -> bool:
+    """Whether a tool names the file, also as `f"{name}_{split}.parquet"`: then what it writes tells, where that is
+    known."""
+    for each, (source, _) in made.items():
+        pieces = _OPEN.split(each)
+        if re.fullmatch(".+".join(map(re.escape, pieces)), name):
+            written = _written_by(source) if len(pieces) > 1 else {}
+            if not written or name in written:
+                return True
+    return False
+
+
+def _elsewhere(found: _Input, script: Script, known: _Written, others: str, ctx: Context) -> Iterator[Finding]:
+    """A file of the right name that the experiment's call of a tool writes into another folder."""
+    if found.path.known is None or found.path.known in others:
+        return
+    called = [called_tool(command, ctx.project.tree, script.start) for command in known.calls]
+    writes = [
+        use
+        for call in called
+        if call is not None
+        for use in touched(call)
+        if use.how == "write" and last_component(use.path).known in (found.name, None)
+    ]
+    if not writes or any(found.path.same_as(each.path) is not False for each in writes):
+        return
+    first = writes[0]
+    message = f"`{found.name}` is read from another folder than the one it is written to"
+    finding = ctx.unsure(
+        found.span, message, value=f"{found.value.key} = {shown(found.path)}", hops=found.value.hops,
+        near=f"{first.span.source.path}:{first.span.begin.line} writes {shown(first.path)}",
+        help=f"read {shown(first.path)}, or let the tool write to {shown(parent(found.path))}",
+        verify=f"ls {shown(found.path)}",
+    )  # fmt: skip
+    yield finding.with_related(first.span, f"writes {shown(first.path)}")
 
 
 def _finding(found: Sequence[_Input], made: Mapping[str, tuple[Source, Span]], ctx: Context) -> Iterator[Finding]:
     from difflib import get_close_matches
 
     first = found[0]
-    plain = {OPEN.sub("", each): each for each in made}
+    plain: dict[str, str] = {}
+    places = dict(made)
+    for name, (source, _) in made.items():
+        exact = _written_by(source) if _OPEN.search(name) is not None else {}
+        places.update((each, (source, span)) for each, span in exact.items())
+        plain.update({each: each for each in exact} or {_OPEN.sub("", name): name})
     near = [plain[each] for each in get_close_matches(first.name, list(plain), n=2, cutoff=_CUTOFF)]
     if not near:
         return
     names = " and ".join(dict.fromkeys(f"`{each.name}`" for each in found[:2]))
     more = len({each.name for each in found}) - 2
     names += f" and {more} more" if more > 0 else ""
-    source, span = made[near[0]]
+    source, span = places[near[0]]
+    written = _written_by(source)
+    does = "writes" if near[0] in written or not written else "names"
+    span = written.get(near[0], span)
     message = f"{names} {'is' if len(found) == 1 else 'are'} read, but no step of the experiment writes it"
     if len(found) > 1:
         message = message.removesuffix("it") + "them"
     help_ = f"read {near[0]}, or add the step that writes this one"
-    value, near_names = f"{first.value.key} = {shown(first.path)}", ", ".join(near)
+    value = f"{first.value.key} = {shown(first.path)}"
+    near_names = f"{source.path}:{span.begin.line} {does} {near[0]}"
     finding = ctx.unsure(
         first.span, message, value=value, hops=first.value.hops, near=near_names, help=help_,
         verify=f"ls {shown(first.path)}",
     )  # fmt: skip
-    yield finding.with_related(span, f"{source.path} writes the nearest")
+    yield finding.with_related(span, f"{does} {near[0]}")
