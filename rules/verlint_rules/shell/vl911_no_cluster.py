@@ -20,7 +20,6 @@ from verlint.finding import Finding
 from verlint.lazy import pattern
 from verlint.rule import WARNING, Context, rule
 from verlint.verl.facts import NODES
-from verlint_rules.shell.batch_header import batch_header, is_batch_script
 
 _CLUSTER = pattern(
     r"\bray[\"']?\s+(?:start|symmetric-run|job|up|attach|exec)\b|RAY_ADDRESS|\bsymmetric_run\b|ray_init\.address|\bsource\b|^\s*\.\s",
@@ -31,10 +30,8 @@ _CLUSTER = pattern(
 
 @rule("VL911", "no-cluster", on=Script, severity=WARNING, since="0.1", words=("#sbatch",))
 def check(script: Script, ctx: Context) -> Iterator[Finding]:
-    if script.document or not is_batch_script(script.source) or _CLUSTER.search(script.source.text):
-        return
-    asked = batch_header(script.source).get("nodes")
-    if asked is None or not asked.value.isdigit() or int(asked.value) < 2:
+    asked = None if script.scheduler is None else script.scheduler.nodes
+    if asked is None or asked.number < 2 or _CLUSTER.search(script.source.text):
         return
     variants = variants_in(ctx.project, script.source)
     if any(variant.command.name in ("bash", "sh") for variant in variants):
@@ -51,7 +48,7 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
             launch[NODES] if launch[NODES].given else launch.head,
             "nothing here starts Ray on the other nodes: the trainer waits for their GPUs until the job ends",
             help="ray start --head on the first node, srun … ray start --address on the others",
-        ).with_related(asked.span, f"{asked.value} nodes")
+        ).with_related(asked.span, f"{asked.number} nodes")
         return
 
 

@@ -4,8 +4,8 @@ Machines have 1, 2, 4 or 8 GPUs. Where the number of nodes comes from the enviro
 other clusters, and has to edit it for nodes of another size: one more local change that is never committed.
 
 An information, for launchers that take `trainer.nnodes` from the environment or an option and write
-`trainer.n_gpus_per_node` as a number. Silent where both are written or both can be chosen, and in batch scripts, whose
-header says what the nodes are like.
+`trainer.n_gpus_per_node` as a number. Silent where both are written or both can be chosen, and in batch scripts and
+job files, which say what the nodes are like.
 
 Fix: `trainer.n_gpus_per_node="${N_GPUS_PER_NODE:-8}"`. The unsafe fix writes that.
 """
@@ -21,14 +21,13 @@ from verlint.finding import Edit, Finding, Safety
 from verlint.rule import INFO, Context, rule
 from verlint.value import Hole
 from verlint.verl.facts import GPUS, NODES
-from verlint_rules.shell.batch_header import is_batch_script
 from verlint_rules.shell.call_words import sites_in
 
 
 @rule("VL916", "literal-topology", on=Script, severity=INFO, since="0.1", fixable="unsafe", words=("n_gpus_per_node",))
 def check(script: Script, ctx: Context) -> Iterator[Finding]:
-    if is_batch_script(script.source):
-        return  # the header says what the nodes are like
+    if script.topology is not None:
+        return  # the scheduler is told what the nodes are like
     for site in sites_in(variants_in(ctx.project, script.source)):
         launches = [ctx.project.launch(variant.command) for variant in site]
         fixed = [launch for launch in launches if launch is not None and _is_fixed(launch)]

@@ -20,7 +20,6 @@ from verlint.finding import Finding
 from verlint.lazy import pattern
 from verlint.rule import WARNING, Context, rule
 from verlint.source import Source, Span
-from verlint_rules.shell.batch_header import batch_header, is_batch_script
 
 _SELF = r"(?:\$0|\$\{0\}|\$\{?BASH_SOURCE(?:\[0\])?\}?)"
 _FOLDER = pattern(
@@ -32,9 +31,10 @@ _ASKS = pattern(r"\bscontrol\b[^\n]*\bshow\b|SLURM_SUBMIT_DIR|SLURM_JOB_ID|SLURM
 @rule("VL918", "spooled-script-path", on=Script, severity=WARNING, since="0.1", words=("#sbatch",))
 def check(script: Script, ctx: Context) -> Iterator[Finding]:
     source = script.source
-    if script.document or not is_batch_script(source) or _ASKS.search(source.text):
+    scheduler = script.scheduler
+    if scheduler is None or _ASKS.search(source.text):
         return
-    header = next(iter(batch_header(source).values())).span
+    header = scheduler.directives[0].span
     for span in _own_folders(source):
         yield ctx.fail(
             span,

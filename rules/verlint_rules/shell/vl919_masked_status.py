@@ -23,7 +23,6 @@ from verlint.languages.bash.replay import Path
 from verlint.lazy import pattern
 from verlint.record import dataclass
 from verlint.rule import WARNING, Context, rule
-from verlint_rules.shell.batch_header import is_batch_script
 
 _CLEAN_UP = frozenset(
     [
@@ -75,7 +74,7 @@ def _masked(path: Path, script: Script, ctx: Context) -> _Masked | None:
     around = launch.around
     if around.background or around.substitution:
         return None
-    batch = is_batch_script(script.source)
+    batch = script.scheduler is not None
     if launch.pipe[0] + 1 < launch.pipe[1] and not around.pipefail:
         last = (
             behind[launch.pipe[1] - launch.pipe[0] - 2] if len(behind) >= launch.pipe[1] - launch.pipe[0] - 1 else None
@@ -89,7 +88,7 @@ def _masked(path: Path, script: Script, ctx: Context) -> _Masked | None:
 
 def _finding(masked: _Masked, script: Script, ctx: Context) -> Finding:
     last = masked.last
-    reader = "Slurm sees" if is_batch_script(script.source) else "`set -e` sees"
+    reader = "Slurm sees" if script.scheduler is not None else "`set -e` sees"
     found = ctx.fail(
         last.argv[0].span or last.span,
         f"{reader} the status of `{last.name}`, not that of the training: a failed run counts as done",

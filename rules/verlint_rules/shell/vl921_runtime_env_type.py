@@ -4,8 +4,9 @@ Ray checks `env_vars` when it starts: a value that is no text ends the run with 
 be of type Dict[str, str]". Hydra reads `…runtime_env.env_vars.NCCL_DEBUG_LEVEL=1` as a number and `=true` as a boolean,
 and JSON does the same with what has no quotes. In bash the quotes of `="1"` are gone before Hydra sees them.
 
-Looked at are overrides of VeRL's `ray_kwargs.ray_init.runtime_env` and `--runtime-env-json`. Silent for
-`TRANSFER_QUEUE_ENABLE` where `transfer_queue.enable` is true: VeRL then writes the text itself.
+Looked at are overrides of VeRL's `ray_kwargs.ray_init.runtime_env`, `--runtime-env-json` and the file of
+`--runtime-env`. Silent for `TRANSFER_QUEUE_ENABLE` where `transfer_queue.enable` is true: VeRL then writes the text
+itself.
 
 Fix: give Hydra the quotes, `…env_vars.X="'1'"`, and JSON its own, `{"env_vars": {"X": "1"}}`.
 """
@@ -15,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from verlint.experiment.launch import Launch
+from verlint.experiment.runtime_envs import runtime_env_of
 from verlint.finding import Edit, Finding, Safety
 from verlint.languages.bash.command import Command
 from verlint.languages.hydra.override import Override
@@ -37,7 +39,7 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
         if switch is not None and launch[switch].truthy() is not False:
             continue
         yield _of_override(name, override, ctx)
-    yield from _of_json(launch.command, ctx)
+    yield from _of_job(launch.command, ctx)
 
 
 def _of_override(name: str, override: Override, ctx: Context) -> Finding:
@@ -67,30 +69,15 @@ def _is_quoted(word: Text) -> bool:
     return span is None or '"' in span.text or "'" in span.text
 
 
-def _of_json(command: Command, ctx: Context) -> Iterator[Finding]:
-    words = command.argv
-    for at, word in enumerate(words):
-        name, equals, value = (word.known or "").partition("=")
-        if name != "--runtime-env-json":
-            continue
-        holder = word if equals else words[at + 1] if at + 1 < len(words) else word
-        text = value if equals else holder.known
-        for variable, data in _odd_variables(text or ""):
+def _of_job(command: Command, ctx: Context) -> Iterator[Finding]:
+    """What a `ray job submit` gives: JSON on its command line, or a file."""
+    environment = runtime_env_of(command, ctx.project.tree)
+    for name, variable in () if environment is None else environment.env_vars.items():
+        if not variable.is_string:
+            written = variable.value.shown
             yield ctx.fail(
-                holder.span or command.span,
-                _message(variable, data),
-                value=f"env_vars.{variable} = {show(data)}",
-                help=f'write "{variable}": "{show(data)}"',
+                variable.span,
+                f"Ray refuses to start: {name} is no text, and the variables of a runtime environment must be texts",
+                value=f"env_vars.{name} = {written}",
+                help=f'write "{written}"',
             )
-
-
-def _odd_variables(text: str) -> Iterator[tuple[str, Data]]:
-    import json
-
-    try:
-        environment = json.loads(text)
-    except ValueError:
-        return
-    variables = environment.get("env_vars") if isinstance(environment, dict) else None
-    if isinstance(variables, dict):
-        yield from ((name, data) for name, data in variables.items() if not isinstance(data, str))

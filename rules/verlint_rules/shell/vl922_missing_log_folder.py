@@ -23,7 +23,6 @@ from verlint.languages.bash.replay import Path
 from verlint.rule import WARNING, Context, rule
 from verlint.source import Span
 from verlint.value import Text
-from verlint_rules.shell.batch_header import batch_header, is_batch_script
 
 _WRITES = frozenset([">", ">>", "&>", "&>>", ">|"])
 
@@ -36,10 +35,11 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
 
 
 def _of_header(script: Script, ctx: Context) -> Iterator[Finding]:
-    if not is_batch_script(script.source):
+    scheduler = script.scheduler
+    if scheduler is None:
         return
     for name in ("output", "error"):
-        asked = batch_header(script.source).get(name)
+        asked = scheduler.get(name)
         if asked is None or asked.value.startswith("/"):
             continue
         folder = posixpath.dirname(asked.value.partition("%")[0] + "x")
