@@ -7,7 +7,8 @@ from pathlib import Path
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
+from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from verlint.experiment.spec import Spec, SpecFile, SpecProblem, Steps, accelerators, step_range
@@ -414,7 +415,7 @@ NOISE = [
 ]
 
 
-@settings(max_examples=150, deadline=None)
+@examples(max_examples=150, deadline=None)
 @given(
     st.sampled_from(WHOLE),
     st.lists(st.tuples(st.floats(0, 1), st.integers(0, 9), st.sampled_from(NOISE)), min_size=1, max_size=4),
@@ -425,3 +426,25 @@ def test_no_mangled_spec_makes_the_reader_fail(text: str, edits: list[tuple[floa
         text = text[:at] + noise + text[at + length :]
     for problem in read(text).problems:
         assert 0 <= problem.span.start <= problem.span.end <= len(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("oel-two-rounds", ["VL501 approval `unsafe-code-eval` is not granted yet: `granted_by` is a placeholder"]),
+        ("gad-branches", []),
+        ("opo-config", []),
+    ],
+)
+def test_whole_experiments_lint_clean_apart_from_placeholders(
+    name: str, expected: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from verlint.engine import check_project
+    from verlint.files.loading import load
+    from verlint.settings import Settings
+
+    (tmp_path / f"{name}.exp.yaml").write_bytes((SPECS / "valid" / f"{name}.exp.yaml").read_bytes())
+    monkeypatch.chdir(tmp_path)
+    settings = Settings(root=tmp_path)
+    report = check_project(load(["."], settings).files, settings, tmp_path)
+    assert [f"{each.code} {each.message.rpartition(', and ')[2]}" for each in report.findings] == expected

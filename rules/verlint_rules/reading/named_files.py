@@ -22,7 +22,7 @@ from verlint.value import Hole, Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from verlint.experiment.spec import Spec, SpecStage
+    from verlint.experiment.spec import Spec, SpecCheckout, SpecStage
 
 _SCRIPT = pattern(r"\.(?:sh|bash|sbatch|slurm)$")
 _FILE = pattern(r"[\w.@+/-]+\.(?:sh|bash|sbatch|slurm|py)")
@@ -279,6 +279,14 @@ def _is_ignored(path: str, tree: Tree) -> bool:
 # ---- specs
 
 
+def _is_here(checkout: SpecCheckout, beside: str, project: Project) -> bool:
+    """Whether a checkout lies in a folder of the project, so that its files are known."""
+    place = checkout.path
+    if not place.given or not isinstance(place.data, str) or place.data.startswith(("/", "~")):
+        return False
+    return _is_filled(project.tree, _join(beside, place.data))
+
+
 def missing_from_spec(spec: Spec, stage: SpecStage, project: Project) -> Missing | None:
     """The launcher of a stage when it is neither in its checkout nor beside the spec; a checkout that is not on disk
     may hold anything."""
@@ -300,6 +308,8 @@ def missing_from_spec(spec: Spec, stage: SpecStage, project: Project) -> Missing
             return None
         folders.insert(0, folder)
         shown = place.data.rstrip("/")
+    elif any(not _is_here(checkout, beside, project) for checkout in spec.checkouts.values()):
+        return None
     if any(folder.startswith("..") or project.tree.exists(_join(folder, path)) for folder in folders):
         return None
     if any(_is_ignored(_join(folder, path), project.tree) for folder in folders):
