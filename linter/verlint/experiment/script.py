@@ -15,6 +15,10 @@ from verlint.lazy import pattern
 from verlint.record import dataclass, field
 from verlint.source import Source
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from verlint.experiment.taught import Taught
+
 _RELATIVE = pattern(
     r"(?:\b(?:bash|sh|source|python3?)|(?:^|[\s;&|])\.)[ \t]+(?:-\w+[ \t]+)*"
     r"[\"']?((?:\./)?[\w-][\w./-]*\.(?:sh|bash|py))\b",
@@ -30,7 +34,7 @@ class Script:
 
     `path` is where it is below the root of the project. `texts` are the sources that run one after the other in one
     shell: the file itself, or the fences. `start` is the folder it is taken to be started in, `directives` what its
-    comments tell verlint."""
+    comments tell verlint, `taught` the launchers that the settings teach."""
 
     source: Source
     path: str
@@ -41,6 +45,7 @@ class Script:
     programs: dict[int, Program]
     directives: tuple[Directive, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
+    taught: Taught | None = None
 
     @property
     def syntax(self) -> Iterator[tuple[Source, Program]]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from verlint.families import FAMILIES
+from verlint.families.model import Record
 from verlint.lazy import pattern
 from verlint.pathglob import matches
 from verlint.record import dataclass, field
@@ -56,6 +57,9 @@ MEANINGS: Mapping[str, str] = {
 """What a word of a call may mean, by the names that the launchers of the families use. A configuration key with a dot
 (`data.train_batch_size`) is a meaning too."""
 
+PATHS = ("reads", "writes")
+"""Meanings that several words of one call may have."""
+
 SYNONYMS: Mapping[str, str] = {
     "run": "exp_name",
     "policy": "resume_policy_name",
@@ -102,6 +106,19 @@ class TaughtLauncher:
         """Whether a path of which only the end is known may be one of this launcher."""
         body = self.glob.removeprefix("./")
         return matches(body if body.startswith("**/") else f"**/{body}", path.lstrip("/"))
+
+    def spelling(self, meaning: str) -> str:
+        """The option of this meaning, "" when there is none."""
+        return next((name for name, each in self.options.items() if each == meaning), "")
+
+    @property
+    def record(self) -> Record | None:
+        """The comma record that it takes, as the catalogue writes it; None for another convention."""
+        if self.convention != "record":
+            return None
+        named = tuple("MODEL_PATH" if name == "model" else name.upper() for name in self.fields)
+        pair = ("RESUME_POLICY_NAME", "RESUME_POLICY_CKPT")
+        return Record((), named, (pair,) if set(pair) <= set(named) else ())
 
     @property
     def sets_keys(self) -> bool:

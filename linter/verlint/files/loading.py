@@ -8,6 +8,7 @@ from pathlib import Path
 from verlint.files.discovery import Candidate, discover
 from verlint.files.kinds import NO_MARK, SPEC_ENDS, Choice, Kind, calls_any, classify, guess, mark_of, may_matter
 from verlint.files.reader import UTF8_BOM, Unreadable, decode, read_bytes, too_long
+from verlint.pathglob import matches
 from verlint.record import dataclass, field, replace
 from verlint.settings import Settings
 from verlint.source import Source
@@ -64,7 +65,7 @@ def load(
     loading.decisions += [Decision(skipped.shown, Kind.NONE, skipped.reason) for skipped in found.skipped]
     unmarked: list[Loaded] = []
     for candidate in found.candidates:
-        _take(candidate, loading, unmarked, names_are_wishes)
+        _take(candidate, loading, unmarked, names_are_wishes, settings)
     _take_callers(loading, unmarked)
     return _sorted(loading)
 
@@ -103,7 +104,9 @@ def load_specs_of(seeds: Sequence[Loaded], settings: Settings) -> list[Loaded]:
     return specs
 
 
-def _take(candidate: Candidate, loading: Loading, unmarked: list[Loaded], names_are_wishes: bool) -> None:
+def _take(
+    candidate: Candidate, loading: Loading, unmarked: list[Loaded], names_are_wishes: bool, settings: Settings
+) -> None:
     shown, named = candidate.shown, candidate.named
     wished = named and names_are_wishes
     if not may_matter(shown) and not named:
@@ -118,6 +121,8 @@ def _take(candidate: Candidate, loading: Loading, unmarked: list[Loaded], names_
         _take_unreadable(source, data, loading, wished)
         return
     choice = classify(shown, source.text, named=wished)
+    if choice.reason == NO_MARK and settings.launchers and guess(shown) in (Kind.LAUNCHER, Kind.NONE):
+        choice = _taught(candidate.path, settings) or choice
     if choice.kind is Kind.LAUNCHER and (reason := too_long(source.text)):
         _take_unreadable(Unreadable(shown, reason), data, loading, wished)
         return
@@ -129,6 +134,13 @@ def _take(candidate: Candidate, loading: Loading, unmarked: list[Loaded], names_
         unmarked.append(replace(loaded, kind=Kind.MARKDOWN if kind is Kind.MARKDOWN else Kind.LAUNCHER))
         return
     loading.decisions.append(Decision(shown, choice.kind, choice.reason))
+
+
+def _taught(path: Path, settings: Settings) -> Choice | None:
+    """A shell text that the settings call a launcher is one."""
+    relative = settings.relative(path)
+    glob = next((glob for glob in settings.launchers if matches(glob, relative)), None)
+    return None if glob is None else Choice(Kind.LAUNCHER, f"taught in the settings as `{glob}`")
 
 
 def _take_unreadable(problem: Unreadable, data: bytes | Unreadable, loading: Loading, wished: bool) -> None:

@@ -136,7 +136,8 @@ def _of_driver(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
 def _is_family(experiment: Experiment, ctx: Context) -> bool:
     """Whether more than the names of launchers says that the stages are of a family with branches."""
     launches = (launch for stage in experiment.stages for launch in stage.launches)
-    if any(branches_of(launch.family) for launch in launches):
+    taught = (stage.taught.launcher.family for stage in experiment.stages if stage.taught is not None)
+    if any(branches_of(launch.family) for launch in launches) or any(map(branches_of, taught)):
         return True
     home = posixpath.join(ctx.project.root.name, experiment.script.path if experiment.script is not None else "")
     found = family_of_folder(home)
