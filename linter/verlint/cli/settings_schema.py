@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from verlint.families import FAMILIES
 from verlint.families.taught import CONFIG_KEY, CONVENTIONS, KEYS, MEANINGS, SYNONYMS
-from verlint.settings import FAIL_ON, LEVELS
+from verlint.settings import FAIL_ON, LEVELS, SCOPES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ ABOUT: Mapping[str, tuple[Mapping[str, Any], str]] = {
     "rules": (_TABLE, "Options of single rules, each in its own table."),
     "output-format": ({"anyOf": [_TEXT, _TEXTS]}, "As --output-format."),
     "show-files": (_FLAG, "As --show-files."),
+    "scope": ({"enum": list(SCOPES)}, "As --scope: what is reported when files are named."),
 }
 """Each key of the settings: what it holds and what it means."""
 

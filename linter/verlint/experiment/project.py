@@ -99,6 +99,12 @@ class Project:
         files = [(self.root.name, taught)] + [(file.source.path, file.source.text) for file in self.files]
         return [each.lower() for pair in (*files, *self.tree.texts()) for each in pair]
 
+    @property
+    def called_sources(self) -> list[Source]:
+        """The texts that were read because a script calls or reads them, and that are not among the files."""
+        loaded = {id(file.source) for file in self.files}
+        return [source for source in self.tree.sources() if id(source) not in loaded]
+
     # ---- commands
 
     @cached_property
