@@ -19,6 +19,7 @@ import posixpath
 import re
 from collections.abc import Iterator, Sequence
 
+from verlint.experiment.branches import branch_change
 from verlint.experiment.stage import Experiment, Stage
 from verlint.families import family_of_folder
 from verlint.finding import Edit, Finding, Safety
@@ -151,12 +152,15 @@ def _switched_before(experiment: Experiment, stage: Stage) -> bool:
         for command in path.commands:
             if command.span.order() == stage.span.order():
                 break
-            if _may_choose(command):
+            if _may_choose(command, checkout_folder(stage)):
                 return True
     return False
 
 
-def _may_choose(command: Command) -> bool:
+def _may_choose(command: Command, folder: str) -> bool:
+    change = branch_change(command)
+    if change is not None and change.folder and folder not in change.folder.lower():
+        return False  # another repository
     argv = unwrap(command.argv).argv
     name = program_name(argv[0]) if argv else ""
     words = [word.known or "" for word in argv[1:]]
