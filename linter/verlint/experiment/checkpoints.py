@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from weakref import WeakKeyDictionary
 
-from verlint.experiment.launch import Launch
+from verlint.experiment.launch import CONTAINERS, Launch
 from verlint.experiment.paths import Components, absolute, components, is_below, last_component, written_at
 from verlint.experiment.script import Script
 from verlint.experiment.stage import called_file
@@ -439,7 +439,9 @@ def _read_maker(out: Ledger, at: _Step, argv: Sequence[Text]) -> None:
     if name == "git" and any(word.known == "clone" for word in argv[1:]):
         cloned = absolute(Text((Literal(_repository(argv[-1])),)), command.around.cwd)
         out.makers.append((components(cloned), place))
-    for word in argv[1:]:
+    for before, word in pairwise(argv):
+        if name in CONTAINERS and before.known in ("-w", "--workdir"):
+            continue  # where the container is entered: it makes nothing there
         if at.told is not None and at.told.names("reads", word):
             continue
         key, value = _key_and_value(word)

@@ -14,10 +14,12 @@ from verlint.languages.bash.syntax import Program
 from verlint.lazy import pattern
 from verlint.record import dataclass, field
 from verlint.source import Source
+from verlint.value import Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from verlint.experiment.taught import Taught
+    from verlint.languages.bash.clones import Home
 
 _RELATIVE = pattern(
     r"(?:\b(?:bash|sh|source|python3?)|(?:^|[\s;&|])\.)[ \t]+(?:-\w+[ \t]+)*"
@@ -70,8 +72,18 @@ class Script:
     @cached_property
     def resolution(self) -> Resolution:
         """What it does when it is started by itself."""
-        entry = Entry(start=self.start, name=self.name, arguments=[] if self.document else None)
+        arguments: list[str | Text] | None = [] if self.document else None
+        entry = Entry(start=self.start, name=self.name, arguments=arguments, home=self._home)
         return explore(self.texts, self.tree, entry, programs=self.programs)
+
+    @property
+    def _home(self) -> Home | None:
+        """Where a document lies that clones a repository: it may be its own."""
+        if not self.document or not any("git clone" in text.text for text in self.texts):
+            return None
+        from verlint.languages.bash.clones import Home
+
+        return Home((self.tree.root / self.start).as_posix(), self.start)
 
     def directive(self, name: str) -> str:
         """The value of a directive that holds for the whole text, "" when there is none."""

@@ -18,6 +18,10 @@ from verlint.record import dataclass
 from verlint.source import Source, Span
 from verlint.value import Hole, Text
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from verlint.languages.bash.clones import Home
+
 MAX_PATHS = 16
 MAX_TOTAL_STEPS = 6_000
 """After so many steps on all paths together no further path is begun: drivers of many runs repeat themselves."""
@@ -76,7 +80,7 @@ class Entry:
     `start` is the working directory, relative to the root of the checkout; `name` is `$0`. `arguments` is None when
     anybody may pass anything. `environment` are exported variables with known values. `mount` is the absolute path of
     the root where that is known (then the world is closed when `closed` is set: an unset variable is empty, as in a
-    real run)."""
+    real run). `home` is where a document lies whose own repository may be cloned on the way."""
 
     start: str = ""
     name: str = ""
@@ -84,6 +88,7 @@ class Entry:
     environment: Mapping[str, str] | None = None
     mount: str = ""
     closed: bool = False
+    home: Home | None = None
 
 
 def _shell(source: Source, entry: Entry, run: Run) -> Shell:
@@ -124,7 +129,7 @@ def explore(
     steps = 0
     while waiting and len(paths) < max_paths and steps < MAX_TOTAL_STEPS:
         choices, begin = waiting.pop(0)
-        run = Run(files, choices, closed=entry.closed, mount=entry.mount, programs=parsed)
+        run = Run(files, choices, closed=entry.closed, mount=entry.mount, home=entry.home, programs=parsed)
         shell = _shell(texts[0], entry, run) if begin is None else begin.shell(run)
         checkpoints = _walk(shell, texts, begin)
         paths.append(_path(run, shell.status))
