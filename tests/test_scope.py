@@ -209,3 +209,13 @@ def test_ignored_and_excluded_files_are_left_out(here: Path) -> None:
     assert [each.shown for each in found] == ["new.sh"]
     assert os.path.lexists("tmp/b.sh")
     assert subprocess.run(["git", "status", "--porcelain"], capture_output=True, check=True).stdout == b""
+
+
+def test_only_named_files_are_fixed(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    broken = "#!/usr/bin/env bash\npython3 -m verl.trainer.main_ppo \\\n    data.seed=1 \\ \n    trainer.nnodes=1\n"
+    put({"a/inner.sh": broken, "a/outer.sh": broken + "bash inner.sh\n"})
+    commit_all(repository)
+    assert {each["path"] for each in findings(capsys, "a") if each["fix"]} == {"a/inner.sh", "a/outer.sh"}
+    main(["check", "--fix", "a/inner.sh"])
+    assert Path("a/outer.sh").read_text("utf-8") == broken + "bash inner.sh\n"
+    assert Path("a/inner.sh").read_text("utf-8") == broken.replace("\\ \n", "\\\n")

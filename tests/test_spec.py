@@ -448,3 +448,19 @@ def test_whole_experiments_lint_clean_apart_from_placeholders(
     settings = Settings(root=tmp_path)
     report = check_project(load(["."], settings).files, settings, tmp_path)
     assert [f"{each.code} {each.message.rpartition(', and ')[2]}" for each in report.findings] == expected
+
+
+@pytest.mark.parametrize(
+    ("default", "fits"), [("2", True), ("two", False), ("0", False), ("", False), ("02", True), ("2.5", False)]
+)
+def test_the_default_of_an_environment_variable_is_read_as_what_is_wanted(default: str, fits: bool) -> None:
+    text = HEAD + f'resources: {{num_nodes: "${{oc.env:NODES,{default}}}"}}\n' + STAGES
+    assert (read(text).problems == ()) is fits
+
+
+def test_defaults_of_switches_and_steps() -> None:
+    spec_of(
+        HEAD + "stages:\n"
+        '  one: {kind: train, launcher: a.sh, optional: "${oc.env:SKIP,true}"}\n'
+        '  two: {kind: eval, launcher: b.sh, deps: {p: {from: one, steps: "${oc.env:STEPS,2..8/2}"}}}\n'
+    )
