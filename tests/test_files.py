@@ -12,7 +12,7 @@ import pytest
 from verlint.files import reader
 from verlint.files.discovery import discover
 from verlint.files.kinds import Kind, classify
-from verlint.files.loading import load, load_specs_of, load_text
+from verlint.files.loading import load, load_around, load_text
 from verlint.files.reader import Unreadable, read
 from verlint.settings import Settings
 from verlint.source import Source
@@ -342,4 +342,4 @@ def test_specs_that_mention_a_file_come_along(here: Path) -> None:
     )
     settings = Settings(root=here)
     seeds = load(["scripts/a.sh"], settings).files
-    assert [(spec.source.path, spec.named) for spec in load_specs_of(seeds, settings)] == [("x/one.exp.yaml", False)]
+    assert [(spec.source.path, spec.named) for spec in load_around(seeds, settings)] == [("x/one.exp.yaml", False)]

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
+from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from verlint.experiment.spec import Spec, SpecFile, SpecProblem, Steps, accelerators, step_range
@@ -414,7 +415,7 @@ NOISE = [
 ]
 
 
-@settings(max_examples=150, deadline=None)
+@examples(max_examples=150, deadline=None)
 @given(
     st.sampled_from(WHOLE),
     st.lists(st.tuples(st.floats(0, 1), st.integers(0, 9), st.sampled_from(NOISE)), min_size=1, max_size=4),
@@ -425,3 +426,41 @@ def test_no_mangled_spec_makes_the_reader_fail(text: str, edits: list[tuple[floa
         text = text[:at] + noise + text[at + length :]
     for problem in read(text).problems:
         assert 0 <= problem.span.start <= problem.span.end <= len(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("oel-two-rounds", ["VL501 approval `unsafe-code-eval` is not granted yet: `granted_by` is a placeholder"]),
+        ("gad-branches", []),
+        ("opo-config", []),
+    ],
+)
+def test_whole_experiments_lint_clean_apart_from_placeholders(
+    name: str, expected: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from verlint.engine import check_project
+    from verlint.files.loading import load
+    from verlint.settings import Settings
+
+    (tmp_path / f"{name}.exp.yaml").write_bytes((SPECS / "valid" / f"{name}.exp.yaml").read_bytes())
+    monkeypatch.chdir(tmp_path)
+    settings = Settings(root=tmp_path)
+    report = check_project(load(["."], settings).files, settings, tmp_path)
+    assert [f"{each.code} {each.message.rpartition(', and ')[2]}" for each in report.findings] == expected
+
+
+@pytest.mark.parametrize(
+    ("default", "fits"), [("2", True), ("two", False), ("0", False), ("", False), ("02", True), ("2.5", False)]
+)
+def test_the_default_of_an_environment_variable_is_read_as_what_is_wanted(default: str, fits: bool) -> None:
+    text = HEAD + f'resources: {{num_nodes: "${{oc.env:NODES,{default}}}"}}\n' + STAGES
+    assert (read(text).problems == ()) is fits
+
+
+def test_defaults_of_switches_and_steps() -> None:
+    spec_of(
+        HEAD + "stages:\n"
+        '  one: {kind: train, launcher: a.sh, optional: "${oc.env:SKIP,true}"}\n'
+        '  two: {kind: eval, launcher: b.sh, deps: {p: {from: one, steps: "${oc.env:STEPS,2..8/2}"}}}\n'
+    )

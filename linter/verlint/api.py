@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from verlint.cli.check import Arguments, UsageError, load_files, read_call
+from verlint.cli.check import Arguments, UsageError, is_touched, load_files, read_call
 from verlint.cli.check import check as check_loaded
 from verlint.finding import Finding, Severity, Verdict
 from verlint.report import FORMATS, render
@@ -31,7 +31,7 @@ def check(
     verl: str = "",
     model_config: str | os.PathLike[str] | None = None,
 ) -> Report:
-    """What `verlint check` finds in files and folders (the working directory without any).
+    """What `verlint check` finds in files and folders (the working directory without any); of files, what touches them.
 
     `select` and `ignore` take codes, prefixes and names of rules. `settings` is a settings file to use instead of the
     nearest one, `isolated` uses none. `verl` is the VeRL version or checkout that the launchers are for, `model_config`
@@ -49,6 +49,6 @@ def check(
     )
     try:
         held = read_call(arguments)
-        return check_loaded(load_files(arguments, held), held)
+        return check_loaded(load_files(arguments, held), held, touched=is_touched(arguments, held))
     except (UsageError, SettingsError) as error:
         raise CheckError(str(error)) from error

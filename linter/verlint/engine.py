@@ -277,12 +277,13 @@ def _ignored_at(finding: Finding, settings: Settings) -> bool:
 def _suppress(
     findings: list[Finding], project: Project, rules: Sequence[Header | Rule], settings: Settings, outcome: _Outcome
 ) -> tuple[list[Finding], int]:
-    files = [file for file in project.files if "verlint" in file.source.text]
-    if not files:
+    texts = [(file.source, file.kind) for file in project.files]
+    texts += [(source, Kind.LAUNCHER) for source in project.called_sources if source.path.endswith((".sh", ".bash"))]
+    if not any("verlint" in source.text for source, _ in texts):
         return findings, 0
     from verlint.suppress import apply, collect
 
-    suppressions = [each for file in files for each in collect(file.source, file.kind)]
+    suppressions = [each for source, kind in texts if "verlint" in source.text for each in collect(source, kind)]
     if not suppressions:
         return findings, 0
     applied = apply(findings, suppressions, ran=[rule.code for rule in rules])
@@ -291,7 +292,9 @@ def _suppress(
         return applied.kept, len(applied.suppressed)
     rule = load_rule(own)
     context = Context(rule, project, _options(rule, settings))
-    reported = [finding for each in applied.unused for finding in _guarded(rule, each, context, each.span, outcome)]
+    loaded = {id(file.source) for file in project.files}
+    unused = [each for each in applied.unused if id(each.span.in_file().source) in loaded]
+    reported = [finding for each in unused for finding in _guarded(rule, each, context, each.span, outcome)]
     reported = [_leveled(finding, settings) for finding in reported if not _ignored_at(finding, settings)]
     again = apply(reported, suppressions, ran=[OWN_CODE])
     return [*applied.kept, *again.kept], len(applied.suppressed) + len(again.suppressed)

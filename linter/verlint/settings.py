@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 FILE_NAMES = (".verlint.toml", "verlint.toml")
 FAIL_ON = ("error", "warning", "info", "never")
+SCOPES = ("touched", "all")
 LEVELS = {severity.label: severity for severity in Severity}
 
 
@@ -74,7 +75,8 @@ class Settings:
     one. Names of rules (codes, prefixes, slugs) are kept as written. An empty `select` means every rule. `fail_on` is
     the least severity that fails the run, None for never. `verl` is what the settings file says, `verl_of_call` the
     `--verl` of the call, `model_config` the path of a model's config.json, `baseline` that of the known findings.
-    `launchers` and `rules` are kept raw: the families and the rules know what belongs in them."""
+    `launchers` and `rules` are kept raw: the families and the rules know what belongs in them. `scope` is what is
+    reported when files are named, "" for what touches them."""
 
     root: Path
     path: Path | None = None
@@ -95,6 +97,7 @@ class Settings:
     rules: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     output_format: tuple[str, ...] = ()
     show_files: bool = False
+    scope: str = ""
 
     def relative(self, path: Path) -> str:
         """An absolute path as the patterns see it: relative to the settings' folder, with "/"."""
@@ -215,6 +218,12 @@ def fail_on_level(value: Any) -> Severity | None:
     return LEVELS[value]
 
 
+def _scope(value: Any) -> str:
+    if not isinstance(value, str) or value not in SCOPES:
+        raise _WrongError(f"must be one of {', '.join(SCOPES)}" + meant(value, SCOPES))
+    return value
+
+
 def _table(read: Callable[[Any], Any]) -> Callable[[Any], dict[str, Any]]:
     def read_table(value: Any) -> dict[str, Any]:
         if not isinstance(value, dict):
@@ -255,6 +264,7 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "rules": _table(_raw_table),
     "output-format": _text_or_texts,
     "show-files": _flag,
+    "scope": _scope,
 }
 
 

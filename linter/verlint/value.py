@@ -206,8 +206,8 @@ def _cut(part: Literal, low: int, high: int) -> Literal:
 
 
 def _hole_text(hole: Hole) -> str:
-    """An unknown as people write it: `$(date)`, `<PLACEHOLDER>`, `<--option>`, `${NAME}`."""
-    if hole.name.startswith(("$", "<")):
+    """An unknown as people write it: `$(date)`, `<PLACEHOLDER>`, `{PLACEHOLDER}`, `<--option>`, `${NAME}`."""
+    if hole.name.startswith(("$", "<", "{")):
         return hole.name
     return f"<{hole.name}>" if hole.name.startswith("-") else "${" + hole.name + "}"
 

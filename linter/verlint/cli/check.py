@@ -10,12 +10,12 @@ from pathlib import Path
 from verlint.cli.main import FAILED, FOUND, OK, drop_output
 from verlint.cli.settings_check import model_problem, settings_problems, unknown_rules, verl_problem, warn_of_unknown
 from verlint.files.kinds import Kind
-from verlint.files.loading import Loading, load, load_specs_of, load_text
+from verlint.files.loading import Loading, load, load_around, load_text
 from verlint.finding import Finding, Verdict
 from verlint.record import dataclass, field, replace
 from verlint.report import FORMATS
 from verlint.result import Loaded, Report, Unreadable
-from verlint.settings import FAIL_ON, Settings, SettingsError, fail_on_level, read_settings, read_settings_file
+from verlint.settings import FAIL_ON, SCOPES, Settings, SettingsError, fail_on_level, read_settings, read_settings_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Arguments:
     exclude: list[str] | None = None
     force_exclude: bool = False
     stdin_filename: str = ""
-    scope: str = "all"
+    scope: str | None = None
     show_files: bool | None = None
     require_files: bool = False
     output_format: list[str] | None = None
@@ -112,9 +112,9 @@ def add_parser(subparsers: Any) -> None:
     )
     files.add_argument(
         "--scope",
-        choices=("all", "touched"),
-        default="all",
-        help="touched: load the experiments around the named files, report only what touches those files",
+        choices=SCOPES,
+        help="touched: load the experiments around the named files, report what touches these files (the default when "
+        "files are named); all: everything in what is named",
     )
     files.add_argument(
         "--show-files",
@@ -195,13 +195,16 @@ def carry_out(arguments: Arguments, loading: Loading, settings: Settings, target
     if arguments.write_baseline:
         from verlint.cli.baselining import write_baseline
 
-        report = check(loading, replace(settings, baseline=""), touched=arguments.scope == "touched")
+        report = check(loading, replace(settings, baseline=""), touched=is_touched(arguments, settings))
         return (OK if write_baseline(report, settings) else FAILED) if not report.crashed else FAILED
     if arguments.add_ignore is not None:
         from verlint.cli.ignoring import add_ignores
 
+        touched = is_touched(arguments, settings)
         return add_ignores(
-            arguments.add_ignore, lambda: load_files(arguments, settings), lambda files: check(files, settings)
+            arguments.add_ignore,
+            lambda: load_files(arguments, settings),
+            lambda files: check(files, settings, touched=touched),
         )
     report = report_on(arguments, loading, settings)
     if arguments.statistics:
@@ -219,7 +222,7 @@ def carry_out(arguments: Arguments, loading: Loading, settings: Settings, target
 
 def report_on(arguments: Arguments, loading: Loading, settings: Settings) -> Report:
     """The report of a call, after its fixes if it asks for them."""
-    touched = arguments.scope == "touched"
+    touched = is_touched(arguments, settings)
     if not arguments.fix:
         return check(loading, settings, touched=touched)
     from verlint.cli.fixing import fix_files
@@ -239,10 +242,19 @@ def show_diff(arguments: Arguments, loading: Loading, settings: Settings) -> int
     """Print the diff of the fixes; 1 when there is one, as nothing was changed."""
     from verlint.cli.fixing import diff_text
 
-    report = check(loading, settings, touched=arguments.scope == "touched")
+    report = check(loading, settings, touched=is_touched(arguments, settings))
     text = diff_text(report, loading, unsafe=arguments.unsafe_fixes)
     sys.stdout.write(text)
     return FAILED if report.crashed else FOUND if text and not arguments.exit_zero else OK
+
+
+def is_touched(arguments: Arguments, settings: Settings) -> bool:
+    """Whether only what touches the named files is reported: as the call says, else the settings, else when files are
+    named and no folder."""
+    if arguments.scope is not None:
+        return arguments.scope == "touched"
+    names_files = bool(arguments.paths) and not any(path == "-" or os.path.isdir(path) for path in arguments.paths)
+    return names_files and settings.scope != "all"
 
 
 def check(loading: Loading, settings: Settings, *, touched: bool = False) -> Report:
@@ -251,7 +263,8 @@ def check(loading: Loading, settings: Settings, *, touched: bool = False) -> Rep
 
     files = list(loading.files)
     if touched:
-        files += load_specs_of([file for file in files if file.named], settings)
+        files += load_around([file for file in files if file.named], settings)
+        files.sort(key=lambda file: file.source.path)
     report = check_project(files, settings, Path.cwd(), unreadable=loading.unreadable)
     report = replace(report, summary=replace(report.summary, skipped=loading.skipped))
     if touched:
@@ -372,7 +385,7 @@ def load_files(arguments: Arguments, settings: Settings) -> Loading:
             arguments.paths or ["."],
             settings,
             force_exclude=arguments.force_exclude,
-            names_are_wishes=arguments.scope == "all",
+            names_are_wishes=arguments.scope != "touched",
         )
     if arguments.paths != ["-"]:
         raise UsageError("- (standard input) cannot be mixed with other paths")

@@ -18,6 +18,7 @@ VERBS = {
     "lsp": "the language server for editors",
     "rules": "list all rules",
     "graph": "the stages of an experiment with what they read, write and need",
+    "schema": "print the JSON Schema of experiment specs or of the settings, for editors",
     "show": "what a launcher would run: commands, conditions, values and where they come from",
 }
 """Each verb with its line in the help; the module of `verlint.cli` with its name has `add_parser` and `run`."""

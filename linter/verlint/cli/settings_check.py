@@ -45,6 +45,10 @@ def _problems_in(settings: Settings) -> Iterator[tuple[Sequence[str], str]]:
         yield from ((("severity", name), f"`severity`: {text}") for text in unknown_rules([name]))
     for name, options in settings.rules.items():
         yield from ((("rules", name, *key), text) for key, text in _option_problems(name, options))
+    if settings.launchers:
+        from verlint.families.taught import launcher_problems
+
+        yield from ((("launchers", *key), text) for key, text in launcher_problems(settings.launchers))
     if settings.verl and not _is_path(settings.verl) and (problem := verl_problem(settings.verl)):
         yield ("verl",), f"`verl`: {problem}"
 

@@ -11,7 +11,7 @@ from verlint.cli.check import check as check_loaded
 from verlint.experiment.launch import Launch
 from verlint.experiment.places import assignments_in, variants_in
 from verlint.experiment.project import Project
-from verlint.files.loading import Loading, load_specs_of, load_text
+from verlint.files.loading import Loading, load_around, load_text
 from verlint.finding import Finding
 from verlint.languages.bash.command import Assignment, Command
 from verlint.record import dataclass
@@ -61,7 +61,7 @@ class OpenFile:
     def project(self) -> Project:
         """The file, and the specs around it, as a project."""
         if self._project is None:
-            files = [*self.loading.files, *load_specs_of(self.loading.files, self.settings)]
+            files = [*self.loading.files, *load_around(self.loading.files, self.settings)]
             self._project = Project(files, self.settings, Path.cwd())
         return self._project
 

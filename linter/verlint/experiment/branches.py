@@ -8,10 +8,14 @@ from verlint.languages.bash.wrappers import program_name, unwrap
 from verlint.record import dataclass
 from verlint.value import Literal, Text
 
+_NEW_BRANCH = frozenset(["-b", "-B", "-c", "-C", "--create", "--force-create"])
+"""Options of `git checkout` and `git switch` that make a branch, whose name follows."""
+
 
 @dataclass(frozen=True, slots=True)
 class BranchChange:
-    """A command that puts a checkout on a branch. `folder` is the last component of its path ("" when not known)."""
+    """A command that puts a checkout on the code of a branch. `folder` is the last component of its path ("" when not
+    known)."""
 
     folder: str
     branch: Text
@@ -43,12 +47,13 @@ def branch_change(command: Command) -> BranchChange | None:
 def _switched(rest: tuple[Text, ...], folder: Text, command: Command) -> BranchChange | None:
     if any(word.known == "--" for word in rest):
         return None
-    at = 0
-    while at < len(rest) and (text := rest[at].known or "").startswith("-") and text != "-":
-        at += 1
-    if at >= len(rest) or len(rest) - at > 2:
+    options = {text for word in rest if (text := word.known or "").startswith("-") and text != "-"}
+    names = [word for word in rest if word.known not in options]
+    if not _NEW_BRANCH.isdisjoint(options):
+        del names[:1]  # the new branch holds what it starts from; without that the code stays as it is
+    if not names or len(names) > 2:
         return None
-    return BranchChange(_last(folder), rest[at], command)
+    return BranchChange(_last(folder), names[0], command)
 
 
 def _cloned(rest: tuple[Text, ...], command: Command) -> BranchChange | None:

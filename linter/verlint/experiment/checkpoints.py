@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from weakref import WeakKeyDictionary
 
-from verlint.experiment.launch import Launch
+from verlint.experiment.launch import CONTAINERS, Launch
 from verlint.experiment.paths import Components, absolute, components, is_below, last_component, written_at
 from verlint.experiment.script import Script
 from verlint.experiment.stage import called_file
@@ -21,13 +21,15 @@ from verlint.languages.bash.pieces import MARK, flat
 from verlint.languages.bash.replay import Path
 from verlint.languages.bash.wrappers import program_name, unwrap
 from verlint.lazy import pattern
-from verlint.record import dataclass, field
+from verlint.record import dataclass, field, replace
 from verlint.source import Source, Span
 from verlint.value import Literal, Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
+
+    from verlint.experiment.taught import TaughtCall
 
 ROLES = ("actor", "critic")
 
@@ -143,17 +145,26 @@ def ledger_of_script(script: Script, launch_of: Callable[[Command], Launch | Non
     """The checkpoints of a driver or document; each is looked at once."""
     known = _KNOWN.get(script)
     if known is None:
-        known = _KNOWN[script] = ledger_of(script.resolution.paths, own_sources(script.texts), launch_of)
+        taught = script.taught.call if script.taught else None
+        known = _KNOWN[script] = ledger_of(script.resolution.paths, own_sources(script.texts), launch_of, taught)
     return known
 
 
-def ledger_of(paths: Sequence[Path], own: set[int], launch_of: Callable[[Command], Launch | None]) -> Ledger:
+def ledger_of(
+    paths: Sequence[Path],
+    own: set[int],
+    launch_of: Callable[[Command], Launch | None],
+    taught: Callable[[Command], TaughtCall | None] | None = None,
+) -> Ledger:
     """The checkpoints of a driver, of all its paths together.
 
-    `own` are the identities of the driver's own sources, `launch_of` gives the launch that a command is.
+    `own` are the identities of the driver's own sources, `launch_of` gives the launch that a command is, `taught` what
+    the call of a launcher says that the settings teach.
     """
     out = Ledger(cut_short=any(path.over_budget for path in paths))
     steps = list(_steps(paths, own))
+    if taught is not None:
+        steps = [replace(step, told=taught(step.command)) for step in steps]
     for step in steps:
         _read(out, step, launch_of)
     out.saves = [_with_source_roles(save, out) for save in out.saves]
@@ -169,6 +180,7 @@ class _Step:
     place: Place
     conditional: bool
     deeper: bool
+    told: TaughtCall | None = None
 
 
 def _steps(paths: Sequence[Path], own: set[int]) -> Iterator[_Step]:
@@ -314,6 +326,10 @@ def _uses(step: _Step, argv: Sequence[Text]) -> Iterator[Use]:
             continue
         option = (argv[at - 1].known or "") if at else ""
         key, value = _key_and_value(word)
+        if step.told is not None and step.told.names("writes", word):
+            continue
+        if step.told is not None and step.told.names("reads", word):
+            option = "--resume"
         if _OUTPUT.match(option) or _OUTPUT.match(key) or _writes(key):
             continue
         use = _use(value, step)
@@ -416,13 +432,18 @@ def _read_maker(out: Ledger, at: _Step, argv: Sequence[Text]) -> None:
     """A program of unknown effect may have filled every folder it names; a script nobody can read, any folder."""
     command, place = at.command, at.place
     name = program_name(argv[0])
-    if not name or _is_script(command):
+    says_where = at.told is not None and bool(at.told.paths)
+    if not says_where and (not name or _is_script(command)):
         out.makers.append(((), place))
         return
     if name == "git" and any(word.known == "clone" for word in argv[1:]):
         cloned = absolute(Text((Literal(_repository(argv[-1])),)), command.around.cwd)
         out.makers.append((components(cloned), place))
-    for word in argv[1:]:
+    for before, word in pairwise(argv):
+        if name in CONTAINERS and before.known in ("-w", "--workdir"):
+            continue  # where the container is entered: it makes nothing there
+        if at.told is not None and at.told.names("reads", word):
+            continue
         key, value = _key_and_value(word)
         text = flat(value.parts)
         if _mentions_step(value) or "://" in text or not ("/" in text or text == MARK):

@@ -17,11 +17,16 @@ from verlint.record import replace
 from verlint.source import Source, Span
 from verlint.value import Text
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from verlint.experiment.taught import Taught
 
-def stages_of(script: Script, launch_of: LaunchOf, folder: str) -> list[Stage]:
+
+def stages_of(script: Script, launch_of: LaunchOf, folder: str, taught: Taught | None = None) -> list[Stage]:
     """The stages a script runs on its expected path: calls of scripts and tools, and launches of its own.
 
     `folder` is where the script is started, with the name of the folder the project stands in: it speaks for a family.
+    `taught` are the launchers of the settings.
     """
     own = {id(text) for text in script.texts}
     events = _expected_events(script.resolution, own)
@@ -37,6 +42,8 @@ def stages_of(script: Script, launch_of: LaunchOf, folder: str) -> list[Stage]:
         if id(_own_source(event.span.source, own)) not in own:
             continue
         stage = _stage(event, events[at + 1 :], own, len(found), launch_of, folder)
+        if taught:
+            stage = _as_taught(stage, event, taught, len(found))
         if stage is not None:
             found.append(stage)
             started.append(_at_start(stage, branches))
@@ -70,6 +77,23 @@ def _stage(
         events=(command, *inner),
         launches=launches,
     )
+
+
+def _as_taught(stage: Stage | None, command: Command, taught: Taught, order: int) -> Stage | None:
+    """The stage as the settings teach it; a launcher that nothing else tells of is a stage by that alone."""
+    call = taught.call(command)
+    if call is None:
+        return stage
+    if stage is None:
+        shown = command.argv[0].shown
+        stage = Stage(id=shown, span=command.span, order=order, launcher=shown, command=command, events=(command,))
+    if call.launcher.family:
+        stage = replace(
+            stage,
+            family=call.launcher.family,
+            kind=call.stage or (stage.kind if stage.family == call.launcher.family else ""),
+        )
+    return replace(stage, taught=call)
 
 
 def _own_source(source: Source, own: set[int]) -> Source:

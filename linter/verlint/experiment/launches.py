@@ -25,6 +25,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from verlint.experiment.config_files import ConfigOfLaunch
     from verlint.experiment.on_disk import OnDisk
+    from verlint.experiment.taught import Taught
     from verlint.verl.checkout import Finder
     from verlint.verl.facts import AtHand
     from verlint.verl.in_use import Found
@@ -42,6 +43,7 @@ class Launches:
         self.tree = tree
         self.settings = settings
         self.kinds = kinds
+        self.taught = _taught(settings, root)
         self._known: dict[int, tuple[Command, Launch | None]] = {}
         self._directives: dict[int, list[Directive]] = {}
         self._configs: dict[int, ConfigOfLaunch | None] = {}
@@ -54,7 +56,7 @@ class Launches:
         return known[1]
 
     def _launch(self, command: Command) -> Launch | None:
-        found = as_launch(command)
+        found = as_launch(command) or self._as_taught(command)
         if found is None:
             return None
         source = command.span.in_file().source
@@ -63,6 +65,8 @@ class Launches:
         if config is not None:
             found = replace(found, of_file=config.overrides)
         family, stage = infer(found) or ("", "")
+        if self.taught:
+            family, stage = self._told(found, source, family, stage)
         family = said.get("family", family or home_of(posixpath.join(self.root.name, source.path)))
         intent = said.get("on-policy", "exact" if family == "opo" else "")
         base = "" if config is None else config.base
@@ -84,6 +88,25 @@ class Launches:
         if id(source) not in self._configs:
             self._configs[id(source)] = read_trainer_config(source)
         return self._configs[id(source)]
+
+    def _as_taught(self, command: Command) -> Launch | None:
+        """The launch that a call stands for whose words the settings teach, where its text is not at hand."""
+        call = self.taught.call(command) if self.taught else None
+        if self.taught is None or call is None or not call.launcher.sets_keys or self.taught.is_followed(command):
+            return None
+        from verlint.experiment.taught import launch_of
+
+        return launch_of(call, command)
+
+    def _told(self, launch: Launch, source: Source, family: str, stage: str) -> tuple[str, str]:
+        """Family and stage as the settings say: of the call, or of the launcher that holds the command."""
+        assert self.taught is not None
+        call = self.taught.call(launch.command)
+        launcher = call.launcher if call is not None else self.taught.at(source.path)
+        if launcher is None or not launcher.family:
+            return family, stage
+        own = call.stage if call is not None else launcher.stage
+        return launcher.family, own or (stage if family == launcher.family else "")
 
     def verl(
         self,
@@ -156,6 +179,15 @@ class Launches:
             for each in found
             if is_known(each) and (each.file_wide or each.scope.start <= start < each.scope.end)
         }
+
+
+def _taught(settings: Settings, root: Path) -> Taught | None:
+    """The launchers that the settings teach, None where they teach none."""
+    if not settings.launchers:
+        return None
+    from verlint.experiment.taught import Taught
+
+    return Taught(settings, root)
 
 
 def _base_version(family: str, estimator: Value | None) -> str:

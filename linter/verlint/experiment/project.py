@@ -25,6 +25,7 @@ from verlint.source import Source
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from verlint.experiment.spec import SpecFile
+    from verlint.experiment.taught import TaughtCall
 
 
 class Project:
@@ -80,11 +81,11 @@ class Project:
             yield Script(source, path, texts, start, False, self.tree, self.programs, said)
 
     def _parse_fences(self, texts: Iterable[Source]) -> None:
-        """Read the texts of a document, in which `<words>` are stand-ins."""
+        """Read the texts of a document, in which `<words>` and `{WORDS}` are stand-ins."""
         from verlint.languages.bash.parser import parse
 
         for text in texts:
-            self.programs[id(text)] = parse(text.text, stand_ins="<" in text.text)
+            self.programs[id(text)] = parse(text.text, stand_ins="<" in text.text or "{" in text.text)
 
     def _launcher(self, source: Source, path: str) -> Script:
         return self._script(source, path, (source,), document=False)
@@ -92,7 +93,8 @@ class Project:
     def _script(self, source: Source, path: str, texts: tuple[Source, ...], *, document: bool) -> Script:
         kind = Kind.MARKDOWN if document else Kind.LAUNCHER
         start = posixpath.dirname(path) if document else start_folder(source, path, self.tree)
-        return Script(source, path, texts, start, document, self.tree, self.programs, tuple(directives(source, kind)))
+        said, taught = tuple(directives(source, kind)), self.known_launches.taught
+        return Script(source, path, texts, start, document, self.tree, self.programs, said, taught=taught)
 
     @cached_property
     def specs(self) -> list[SpecFile]:
@@ -105,15 +107,23 @@ class Project:
         return [read_spec(file.source) for file in files]
 
     def mentions(self, words: Iterable[str]) -> bool:
-        """Whether one of the words (in lower case) stands in a file that is loaded or called, or in its path."""
+        """Whether one of the words (in lower case) stands in a file that is loaded or called, in its path, or in what
+        the settings teach of launchers."""
         return any(word in text for word in words for text in self._lower_texts)
 
     @cached_property
     def _lower_texts(self) -> list[str]:
         assert self.variants is not None  # the scripts that are called are read by now
         entries = " ".join(launch.program.entry for launch in self.config_launches)  # which is written nowhere
-        files = [(self.root.name, entries)] + [(file.source.path, file.source.text) for file in self.files]
+        taught = str(dict(self.settings.launchers))
+        files = [(self.root.name, entries + taught)] + [(file.source.path, file.source.text) for file in self.files]
         return [each.lower() for pair in (*files, *self.tree.texts()) for each in pair]
+
+    @property
+    def called_sources(self) -> list[Source]:
+        """The texts that were read because a script calls or reads them, and that are not among the files."""
+        loaded = {id(file.source) for file in self.files}
+        return [source for source in self.tree.sources() if id(source) not in loaded]
 
     # ---- commands
 
@@ -139,6 +149,11 @@ class Project:
     def launch(self, command: Command) -> Launch | None:
         """The launch that a command is, with family, stage, intent and the defaults of the VeRL version in use."""
         return self.known_launches.launch(command)
+
+    def taught_call(self, command: Command) -> TaughtCall | None:
+        """What a command says when it starts a launcher that the settings teach."""
+        taught = self.known_launches.taught
+        return taught.call(command) if taught is not None else None
 
     @cached_property
     def launches(self) -> list[tuple[Launch, Variant]]:
@@ -184,7 +199,7 @@ class Project:
         for script in self.scripts:
             # the name of the project's own folder comes first: it may be that of a family
             folder = posixpath.join(self.root.as_posix().rsplit("/", 1)[-1], script.start)
-            stages = stages_of(script, self.launch, folder)
+            stages = stages_of(script, self.launch, folder, self.known_launches.taught)
             if stages:
                 out.append(Experiment(script.source, stages, script=script, root=script.path not in called))
         return out

@@ -18,7 +18,9 @@ from verlint.value import Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from verlint.experiment.taught import Taught
     from verlint.languages.amounts import Amount
+    from verlint.languages.bash.clones import Home
     from verlint.languages.jobs.job import Job
     from verlint.languages.slurm import Scheduler
 
@@ -46,8 +48,8 @@ class Script:
 
     `path` is where it is below the root of the project. `texts` are the sources that run one after the other in one
     shell: the file itself, or the fences. `start` is the folder it is taken to be started in, `directives` what its
-    comments tell verlint. For a job of a job file, `entries` says how the shell of each text begins (None: it goes on
-    in that of the text before)."""
+    comments tell verlint, `taught` the launchers that the settings teach. For a job of a job file, `entries` says how
+    the shell of each text begins (None: it goes on in that of the text before)."""
 
     source: Source
     path: str
@@ -59,6 +61,7 @@ class Script:
     directives: tuple[Directive, ...] = ()
     job: Job | None = None
     entries: tuple[Entry | None, ...] = ()
+    taught: Taught | None = None
 
     @property
     def syntax(self) -> Iterator[tuple[Source, Program]]:
@@ -91,7 +94,7 @@ class Script:
             )
         environment = None if self.scheduler is None else self.scheduler.environment()
         arguments: list[str | Text] | None = [] if self.document else None
-        entry = Entry(start=self.start, name=self.name, arguments=arguments, environment=environment)
+        entry = Entry(start=self.start, name=self.name, arguments=arguments, environment=environment, home=self._home)
         return explore(self.texts, self.tree, entry, programs=self.programs)
 
     @property
@@ -124,6 +127,15 @@ class Script:
             if said is not None:
                 return Topology(said.nodes, said.gpus)
         return None
+
+    @property
+    def _home(self) -> Home | None:
+        """Where a document lies that clones a repository: it may be its own."""
+        if not self.document or not any("git clone" in text.text for text in self.texts):
+            return None
+        from verlint.languages.bash.clones import Home
+
+        return Home((self.tree.root / self.start).as_posix(), self.start)
 
     def directive(self, name: str) -> str:
         """The value of a directive that holds for the whole text, "" when there is none."""

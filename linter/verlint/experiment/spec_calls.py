@@ -29,18 +29,22 @@ def launcher_place(path: str, spec: Spec, stage: SpecStage, tree: Tree) -> Launc
     name = stage.launcher.data
     if not (stage.launcher.given and stage.launcher.decided and isinstance(name, str) and name.endswith(".sh")):
         return None
-    home = posixpath.dirname(path)
-    checkout = spec.checkouts.get(str(stage.checkout.data)) if stage.checkout.given else None
-    if checkout is None and len(spec.checkouts) == 1:
-        checkout = next(iter(spec.checkouts.values()))
-    folders = [home]
-    if checkout is not None and checkout.path.given and isinstance(checkout.path.data, str):
-        folders.insert(0, posixpath.normpath(posixpath.join(home, checkout.path.data)))
-    for folder in folders:
+    for folder in homes(path, spec, stage):
         source = tree.source(posixpath.normpath(posixpath.join(folder, name)))
         if source is not None:
             return LauncherPlace(source, "" if folder == "." else folder, name)
     return None
+
+
+def homes(path: str, spec: Spec, stage: SpecStage) -> list[str]:
+    """The folders in which the launcher of a stage may lie, the likeliest first."""
+    home = posixpath.dirname(path)
+    checkout = spec.checkouts.get(str(stage.checkout.data)) if stage.checkout.given else None
+    if checkout is None and len(spec.checkouts) == 1:
+        checkout = next(iter(spec.checkouts.values()))
+    if checkout is None or not checkout.path.given or not isinstance(checkout.path.data, str):
+        return [home]
+    return [posixpath.normpath(posixpath.join(home, checkout.path.data)), home]
 
 
 def call_arguments(stage: SpecStage, launcher: Source) -> list[Text] | None:

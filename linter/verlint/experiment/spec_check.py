@@ -28,7 +28,7 @@ from verlint.languages.yaml import Mapping, Node, Scalar, Sequence
 from verlint.lazy import pattern
 from verlint.record import dataclass, replace
 from verlint.source import Span
-from verlint.value import State, Value
+from verlint.value import Literal, State, Value
 
 _VARIABLE_LIKE = pattern(r"[A-Z][A-Z0-9_]*")
 # Keys that may be repeated where secrets are near: names of variables and the format's own.
@@ -184,7 +184,7 @@ class Checker:
             value = Value(State.KNOWN, data=node.value) if not is_open(node.text) else Value(State.UNKNOWN)
         else:
             value = self._resolver.value(node, place.path, place.scope, shell=shell)
-        if value.state is not State.KNOWN:
+        if value.state is not State.KNOWN or (not isinstance(shape, Str) and _is_default(value, shape)):
             return
         if isinstance(shape, Str):
             self._text(node, shape, value, place)
@@ -249,6 +249,19 @@ class Checker:
         else:
             message = f"{_subject(place)} must be {shape.expected}, not {found}"
         self._report("wrong-type", message, node.span if node.span.text else place.span, place.path, (), hint)
+
+
+def _is_default(value: Value, shape: Shape) -> bool:
+    """Whether a value is the default of an environment variable, which is a text, and says what the shape wants."""
+    parts = value.text.parts if value.text is not None else ()
+    if len(parts) != 1 or not isinstance(parts[0], Literal) or not parts[0].overridable:
+        return False
+    text = parts[0].text
+    if isinstance(shape, Flag):
+        return text in ("true", "false")
+    if isinstance(shape, Steps) and shape.many and step_range(text) is not None:
+        return True
+    return re.fullmatch(r"[0-9]+", text) is not None and int(text) >= (shape.least if isinstance(shape, Whole) else 0)
 
 
 def _is_number(data: object) -> bool:

@@ -13,8 +13,25 @@ from verlint.record import dataclass, field
 
 SCHEMA = "verlint/exp-v1"
 
-OPEN = r"\$\{.+\}|^<[^<>]+>$"
-"""What may stand for any value: a reference `${…}`, or a placeholder for a value that is not decided."""
+SCHEMA_ID = "urn:verlint:exp-v1"
+"""The name of the JSON Schema: one that needs no address on the network."""
+
+OPEN = r"\$\{.+\}|^\s*<[^<>\n]+>\s*$|<[A-Z][A-Z0-9_-]*>"
+"""What may stand for any value: a text with a reference `${…}`, or a placeholder for what is not decided."""
+
+ONLY_OPEN = r"^\s*(\$\{[^{}]+\}|<[^<>]+>)\s*$"
+"""One reference or placeholder and nothing else."""
+
+BEYOND_JSON_SCHEMA: Mapping[str, str] = {
+    "duplicates": "a key that is given twice in one mapping: readers of JSON Schema see one of them only (VL006)",
+    "references": "`${…}` that names nothing in the file, names itself, or is never closed",
+    "names": "a stage, model, checkout, approval, credential or branch that is not declared in the file",
+    "resolved values": "the type of what `${…}` stands for, such as `num_nodes: ${vars.name}` where that is a text",
+    "order": "a range of steps that runs backwards, such as `100..2/2`",
+    "documents": "a second YAML document in the file",
+    "size": "lists, mappings and references nested more than 80 deep",
+}
+"""What the reader finds and a JSON Schema cannot express, with what it means."""
 
 STEP_RANGE = r"[0-9]+\.\.[0-9]+(/[1-9][0-9]*)?"
 
@@ -368,14 +385,21 @@ SPEC = Record(
 
 
 def json_schema() -> dict[str, Any]:
-    """The format as a JSON Schema, draft-07. References between names are beyond it; `verlint check` looks at those."""
+    """The format as a JSON Schema, draft-07. `verlint check` looks also at what is beyond it."""
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
+        "$id": SCHEMA_ID,
+        "$comment": "Left to `verlint check`: " + "; ".join(BEYOND_JSON_SCHEMA) + ".",
         "title": "verlint experiment",
         "description": "An RL post-training experiment: stages with their inputs, outputs, models and surroundings.",
         **_schema_of(SPEC),
         "definitions": {
             "open": {"type": "string", "pattern": OPEN, "description": "A reference ${…} or a <PLACEHOLDER>."},
+            "only-open": {
+                "type": "string",
+                "pattern": ONLY_OPEN,
+                "description": "A reference ${…} or a <PLACEHOLDER>, and no characters besides.",
+            },
         },
     }
 
@@ -409,7 +433,7 @@ def _schema_of(shape: Shape) -> dict[str, Any]:
 
 def _str_schema(shape: Str) -> dict[str, Any]:
     if shape.only_open:
-        return dict(_OPEN_REF)
+        return {"$ref": "#/definitions/only-open"}
     if shape.choices:
         named = [{"const": value, "description": about} for value, about in shape.choices.items()]
         return {"anyOf": named if shape.fixed else [*named, _OPEN_REF]}

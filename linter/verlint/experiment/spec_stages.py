@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Sequence
 
 from verlint.experiment.launch import Launch, Program
 from verlint.experiment.launches import Launches
 from verlint.experiment.spec import Spec, SpecFile, SpecStage
-from verlint.experiment.spec_calls import call_arguments, commands_of, launcher_place
+from verlint.experiment.spec_calls import call_arguments, commands_of, homes, launcher_place
 from verlint.experiment.stage import Stage
 from verlint.files.tree import Tree
 from verlint.languages.bash.command import Command, Surroundings
@@ -16,6 +17,10 @@ from verlint.languages.hydra.override import Form, Override
 from verlint.record import dataclass, replace
 from verlint.source import Span
 from verlint.value import Literal, Text, Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from verlint.experiment.taught import TaughtCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +52,10 @@ class SpecStages:
     def _stage(self, spec: Spec, stage: SpecStage, order: int, path: str | None) -> Stage:
         branch = stage.branch if stage.branch.given else None
         said = _said_of(spec, stage)
+        taught = self._taught(spec, stage, path) if self.launches.taught else None
+        launches = [self._own_launch(stage, said)] if stage.entry.given else self._called(spec, stage, said, path)
+        if taught is not None and not launches and taught.launcher.sets_keys:
+            launches = [self._as_taught(taught, stage, said)]
         return Stage(
             id=stage.id,
             span=stage.id_span,
@@ -54,11 +63,31 @@ class SpecStages:
             launcher=_said(stage.launcher),
             family=said.family,
             kind=said.kind,
-            launches=[self._own_launch(stage, said)] if stage.entry.given else self._called(spec, stage, said, path),
+            launches=launches,
             branch=branch,
             branch_span=None if branch is None else branch.span,
             spec=stage,
+            taught=taught,
         )
+
+    def _taught(self, spec: Spec, stage: SpecStage, path: str | None) -> TaughtCall | None:
+        """What the arguments of a stage mean where the settings teach its launcher."""
+        from verlint.experiment.taught import call_of_stage
+
+        name = _said(stage.launcher)
+        places = [] if path is None or not name else [posixpath.join(each, name) for each in homes(path, spec, stage)]
+        found = (self.launches.taught.at(posixpath.normpath(each)) for each in places if self.launches.taught)
+        launcher = next((each for each in found if each is not None), None)
+        return None if launcher is None else call_of_stage(launcher, stage)
+
+    def _as_taught(self, call: TaughtCall, stage: SpecStage, said: _Said) -> Launch:
+        """The launch that a stage stands for whose arguments the settings teach."""
+        from verlint.experiment.taught import launch_of
+
+        word = Text((Literal(str(stage.launcher), stage.launcher.span),), stage.launcher.span or stage.id_span)
+        command = Command((word, *call.rest), stage.span, Surroundings(Text(), {}))
+        found = replace(launch_of(call, command), family=said.family, stage=said.kind)
+        return replace(self._as_said(found, said), find_at_hand=self.launches.at_hand)
 
     def _called(self, spec: Spec, stage: SpecStage, said: _Said, path: str | None) -> list[Launch]:
         """What the launcher of a stage starts when it is called as the stage says."""

@@ -22,6 +22,7 @@ from verlint.value import Text, Value
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from verlint.experiment.spec import SpecFile, SpecStage
+    from verlint.experiment.taught import TaughtCall
 
 _SOURCES = frozenset(["source", "."])
 _PYTHON_VALUES = frozenset(["-W", "-X", "-Q"])
@@ -35,7 +36,8 @@ class Stage:
     `id` is its name in a spec, or the launcher's path. `span` is what to point at: the call, or the stage's key.
     `kind` and `family` are "" when they cannot be told. `options` are the long options of the call, with the word
     that follows each (None for none). `events` is what the stage runs, in order; `launches` the launches among it.
-    `branch` is the branch its checkout is on when it starts, None when nobody chose one."""
+    `branch` is the branch its checkout is on when it starts, None when nobody chose one. `taught` is what the call says
+    where the settings teach its launcher."""
 
     id: str
     span: Span
@@ -50,6 +52,7 @@ class Stage:
     branch: Value | Text | None = None
     branch_span: Span | None = None
     spec: SpecStage | None = None
+    taught: TaughtCall | None = None
 
     @property
     def kind_data(self) -> StageKind | None:

@@ -88,9 +88,19 @@ def plain(text: str) -> str:
 
 def setting(stage: Stage, name: str) -> Setting | None:
     """What a stage is told for a name; None when it is told nothing and the launch holds nothing either."""
+    if (told := _taught(stage, name)) is not None:
+        return told
     if stage.spec is not None:
         return _argument(stage, name) or _of_launch(stage, name)
     return _option(stage, name) or _field(stage, name) or _of_launch(stage, name)
+
+
+def _taught(stage: Stage, name: str) -> Setting | None:
+    """What the call of a launcher says that the settings teach."""
+    given = None if stage.taught is None else stage.taught.given.get(name)
+    if given is None or given.text is None or given.text.elastic:
+        return None
+    return Setting(given.label, given.text, given.span or stage.span, given.text.trail())
 
 
 def _option(stage: Stage, name: str) -> Setting | None:

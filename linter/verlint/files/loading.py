@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 from verlint.files.discovery import Candidate, discover
 from verlint.files.kinds import (
     NO_MARK,
-    SPEC_ENDS,
     Choice,
     Kind,
     as_caller,
@@ -19,6 +19,7 @@ from verlint.files.kinds import (
     may_matter,
 )
 from verlint.files.reader import UTF8_BOM, Unreadable, decode, read_bytes, too_long
+from verlint.pathglob import matches
 from verlint.record import dataclass, field, replace
 from verlint.settings import Settings
 from verlint.source import Source
@@ -75,8 +76,9 @@ def load(
     loading.decisions += [Decision(skipped.shown, Kind.NONE, skipped.reason) for skipped in found.skipped]
     unmarked: list[Loaded] = []
     for candidate in found.candidates:
-        _take(candidate, loading, unmarked, names_are_wishes)
-    _take_callers(loading, unmarked)
+        _take(candidate, loading, unmarked, names_are_wishes, settings)
+    around = set[str]() if names_are_wishes else _launchers_around(unmarked, settings)
+    _take_callers(loading, unmarked, around)
     return _sorted(loading)
 
 
@@ -99,22 +101,30 @@ def load_text(data: bytes, filename: str, settings: Settings) -> Loading:
     return loading
 
 
-def load_specs_of(seeds: Sequence[Loaded], settings: Settings) -> list[Loaded]:
-    """The specs below the current folder that mention one of the files by name, for a run that got only some files."""
-    names = {seed.path.name for seed in seeds if seed.kind is not Kind.SPEC}
-    known = {seed.path for seed in seeds}
-    specs: list[Loaded] = []
-    for candidate in discover(["."], settings).candidates if names else ():
-        if candidate.path in known or not candidate.shown.lower().endswith(SPEC_ENDS):
-            continue
-        data = read_bytes(candidate.path, candidate.shown)
-        source = data if isinstance(data, Unreadable) else decode(data, candidate.shown)
-        if isinstance(source, Source) and any(name in source.text for name in names):
-            specs.append(Loaded(source, Kind.SPEC, candidate.path))
-    return specs
+def load_around(seeds: Sequence[Loaded], settings: Settings) -> list[Loaded]:
+    """The files of the experiments around some files: drivers, documents and specs that call them, and what they call.
+    For a run that got only some files."""
+    from verlint.files.around import files_around
+
+    loading = Loading()
+    unmarked: list[Loaded] = []
+    for candidate in files_around([seed.path for seed in seeds], settings):
+        _take(candidate, loading, unmarked, True, settings)
+    loading.files += seeds
+    _take_callers(loading, unmarked)
+    named = {seed.path for seed in seeds}
+    return [file for file in loading.files if file.path not in named]
 
 
-def _take(candidate: Candidate, loading: Loading, unmarked: list[Loaded], names_are_wishes: bool) -> None:
+def _launchers_around(unmarked: Sequence[Loaded], settings: Settings) -> set[str]:
+    """The launchers that files without a mark of their own seem to call: by that such a file may be one too."""
+    named = [file for file in unmarked if file.named]
+    return {file.source.path for file in load_around(named, settings) if file.kind is Kind.LAUNCHER} if named else set()
+
+
+def _take(
+    candidate: Candidate, loading: Loading, unmarked: list[Loaded], names_are_wishes: bool, settings: Settings
+) -> None:
     shown, named = candidate.shown, candidate.named
     wished = named and names_are_wishes
     if not may_matter(shown) and not named:
@@ -129,6 +139,8 @@ def _take(candidate: Candidate, loading: Loading, unmarked: list[Loaded], names_
         _take_unreadable(source, data, loading, wished)
         return
     choice = classify(shown, source.text, named=wished)
+    if choice.reason == NO_MARK and settings.launchers and guess(shown) in (Kind.LAUNCHER, Kind.NONE):
+        choice = _taught(candidate.path, settings) or choice
     if choice.kind is Kind.LAUNCHER and (reason := too_long(source.text)):
         _take_unreadable(Unreadable(shown, reason), data, loading, wished)
         return
@@ -142,6 +154,13 @@ def _take(candidate: Candidate, loading: Loading, unmarked: list[Loaded], names_
     loading.decisions.append(Decision(shown, choice.kind, choice.reason))
 
 
+def _taught(path: Path, settings: Settings) -> Choice | None:
+    """A shell text that the settings call a launcher is one."""
+    relative = settings.relative(path)
+    glob = next((glob for glob in settings.launchers if matches(glob, relative)), None)
+    return None if glob is None else Choice(Kind.LAUNCHER, f"taught in the settings as `{glob}`")
+
+
 def _take_unreadable(problem: Unreadable, data: bytes | Unreadable, loading: Loading, wished: bool) -> None:
     """Report a file without text when it is asked for, called a launcher or spec, or smells of VeRL; skip others."""
     kind = guess(problem.path)
@@ -151,11 +170,11 @@ def _take_unreadable(problem: Unreadable, data: bytes | Unreadable, loading: Loa
     loading.decisions.append(Decision(problem.path, Kind.NONE, problem.reason))
 
 
-def _take_callers(loading: Loading, unmarked: list[Loaded]) -> None:
+def _take_callers(loading: Loading, unmarked: list[Loaded], around: AbstractSet[str] = frozenset()) -> None:
     """A shell file without a mark of its own is a launcher when it calls one; the callers of callers too. A document
-    or a job is one of ours when it calls a launcher."""
+    or a job is one of ours when it calls a launcher. `around` are launchers that are not loaded."""
     launchers = {file.source.path for file in loading.files if file.kind is Kind.LAUNCHER}
-    new = set(launchers)
+    new = launchers | around
     while new:
         taken = [(file, called) for file in unmarked if (called := calls_any(file.source.text, new))]
         seen = {file.source.path for file, _ in taken}

@@ -78,6 +78,10 @@ class Tree:
         """Path and text of every file that was read so far."""
         return [(path, source.text) for path, source in self._sources.items() if source is not None]
 
+    def sources(self) -> list[Source]:
+        """The texts that were read so far."""
+        return [source for source in self._sources.values() if source is not None]
+
     def source(self, path: str) -> Source | None:
         """The text of a file; None when there is none or it is no readable text."""
         if path in self._sources:

@@ -31,6 +31,7 @@ from verlint.value import Text, Value
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from verlint.experiment.spec import Spec, SpecDep, SpecStage
+    from verlint.experiment.taught import TaughtCall
 
 PAIRS = sorted({pair for family in FAMILIES.values() for kind in family.stages.values() for pair in kind.resumes})
 """Options that name a run and a step of it."""
@@ -84,14 +85,23 @@ def _of_call(command: Command, ctx: Context, root: bool) -> Iterator[Finding]:
     called = called_file(command)
     if called is None or any(word.elastic for word in called.arguments):
         return
-    yield from _of_record(called, ctx)
-    for name_option, step_option in PAIRS:
+    taught = ctx.project.taught_call(command)
+    yield from _of_record(called, taught, ctx)
+    for name_option, step_option in _pairs(taught):
         name, step = _option(called, name_option), _option(called, step_option)
         has_name, has_step = name is not None and not name.empty, step is not None and not step.empty
         if name is not None and has_name and not has_step and not _has_default(command, called, step_option, ctx):
             yield from _without_step(name, name_option, step_option, called, ctx, root)
         elif step is not None and has_step and not has_name and not _has_default(command, called, name_option, ctx):
             yield from _without_name(step, name_option, step_option, called, ctx)
+
+
+def _pairs(taught: TaughtCall | None) -> list[tuple[str, str]]:
+    """Options that name a run and a step of it, as the call's launcher spells them."""
+    if taught is None:
+        return PAIRS
+    pair = tuple(taught.launcher.spelling(name) for name in ("resume_policy_name", "resume_policy_ckpt"))
+    return [(pair[0], pair[1])] if all(pair) else []
 
 
 def _without_name(step: _Given, name_option: str, step_option: str, called: Called, ctx: Context) -> Iterator[Finding]:
@@ -161,12 +171,14 @@ def _has_default(command: Command, called: Called, option: str, ctx: Context) ->
 # ---- records
 
 
-def _of_record(called: Called, ctx: Context) -> Iterator[Finding]:
+def _of_record(called: Called, taught: TaughtCall | None, ctx: Context) -> Iterator[Finding]:
     path = called.path.known
     if path is None or not called.arguments:
         return
     given = fields(called.arguments[0])
-    record = next((each for each in records_of(path) if len(each.fields) == len(given)), None)
+    own = taught.launcher.record if taught is not None else None
+    known = records_of(path) if own is None else (own,)
+    record = next((each for each in known if len(each.fields) == len(given)), None)
     for name_field, step_field in record.resumes if record is not None else ():
         assert record is not None
         name, step = (given[record.fields.index(field)] for field in (name_field, step_field))

@@ -7,7 +7,8 @@ name of the stage. An editable install makes every switch take effect, so a chec
 counts too.
 
 Reported as certain when the branch is one that another stage needs; a branch of another name, a tag or a commit may
-hold the right code and is one to verify. Silent when the branch is not known before the run.
+hold the right code and is one to verify. Silent when the branch is not known before the run. In a spec, a stage in a
+checkout of something else than VeRL is reported too, when one of VeRL is declared beside it.
 
 Fix: check out the branch of the stage just before its launcher, or declare it in the spec. The unsafe fix writes the
 branch that the stage needs.
@@ -24,12 +25,19 @@ from verlint.source import Span
 from verlint.value import Literal, Text, Value
 from verlint_rules.branches.needs import branch_name, branches_of, checkout_folder, needed_branch
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from verlint.experiment.spec import SpecCheckout
+
 
 @rule("VL301", "branch-mismatch", on=Experiment, severity=ERROR, since="0.1", fixable="unsafe")
 def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
     served: set[tuple[str, int, int]] = set()
     for stage in experiment.stages:
         needed, actual = needed_branch(stage), branch_name(stage.branch)
+        if needed and stage.spec is not None and (found := _elsewhere(experiment, stage, needed, ctx)) is not None:
+            yield found
+            continue
         if not needed or actual is None or stage.branch_span is None:
             continue
         if actual == needed:
@@ -71,6 +79,29 @@ def _in_spec(stage: Stage, needed: str, actual: str, ctx: Context) -> Finding:
         return found
     edit = Edit(stage.branch_span.in_file(), written.replace(actual, needed))
     return found.with_fix(f"declare {needed}", edit, safety=Safety.UNSAFE)
+
+
+def _elsewhere(experiment: Experiment, stage: Stage, needed: str, ctx: Context) -> Finding | None:
+    """A stage in a checkout that is none of VeRL, beside one that is: its branch is that of something else."""
+    spec = experiment.spec.spec if experiment.spec is not None else None
+    own = spec.checkouts.get(str(stage.spec.checkout)) if spec is not None and stage.spec is not None else None
+    folder = checkout_folder(stage)
+    if spec is None or own is None or stage.spec is None or _may_hold(own, folder):
+        return None
+    right = next((each for each in spec.checkouts.values() if _may_hold(each, folder, certain=True)), None)
+    if right is None:
+        return None
+    message = f"stage `{stage.id}` runs in checkout `{own.name}`, its kind {stage.kind} needs branch `{needed}` of VeRL"
+    found = ctx.fail(stage.spec.checkout, message, help=f"write checkout: {right.name}")
+    return found.with_related(right.name_span, "the checkout of VeRL")
+
+
+def _may_hold(checkout: SpecCheckout, folder: str, *, certain: bool = False) -> bool:
+    """Whether a checkout is, or may be, one of VeRL: by its name, its folder or its repository."""
+    said = (checkout.url, checkout.path)
+    if folder in checkout.name.lower() or any(folder in str(each).lower() for each in said if each.given):
+        return True
+    return not certain and not all(each.decided for each in said if each.given)
 
 
 def _finding(stage: Stage, at: Span, message: str, value: str, help: str, ctx: Context) -> Finding:

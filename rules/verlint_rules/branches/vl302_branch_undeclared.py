@@ -19,6 +19,7 @@ import posixpath
 import re
 from collections.abc import Iterator, Sequence
 
+from verlint.experiment.branches import branch_change
 from verlint.experiment.stage import Experiment, Stage
 from verlint.families import family_of_folder
 from verlint.finding import Edit, Finding, Safety
@@ -136,7 +137,8 @@ def _of_driver(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
 def _is_family(experiment: Experiment, ctx: Context) -> bool:
     """Whether more than the names of launchers says that the stages are of a family with branches."""
     launches = (launch for stage in experiment.stages for launch in stage.launches)
-    if any(branches_of(launch.family) for launch in launches):
+    taught = (stage.taught.launcher.family for stage in experiment.stages if stage.taught is not None)
+    if any(branches_of(launch.family) for launch in launches) or any(map(branches_of, taught)):
         return True
     home = posixpath.join(ctx.project.root.name, experiment.script.path if experiment.script is not None else "")
     found = family_of_folder(home)
@@ -150,12 +152,15 @@ def _switched_before(experiment: Experiment, stage: Stage) -> bool:
         for command in path.commands:
             if command.span.order() == stage.span.order():
                 break
-            if _may_choose(command):
+            if _may_choose(command, checkout_folder(stage)):
                 return True
     return False
 
 
-def _may_choose(command: Command) -> bool:
+def _may_choose(command: Command, folder: str) -> bool:
+    change = branch_change(command)
+    if change is not None and change.folder and folder not in change.folder.lower():
+        return False  # another repository
     argv = unwrap(command.argv).argv
     name = program_name(argv[0]) if argv else ""
     words = [word.known or "" for word in argv[1:]]

@@ -51,10 +51,9 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
 
 
 def _passed(launch: Launch) -> Span | None:
-    """Where the command passes the caller's words on."""
+    """Where the command passes the caller's words on, also when a call has none left to pass."""
     words: list[Text] = [*launch.options, *(each.word for each in launch.overrides)]
-    for word in words:
-        span = word.span
+    for span in (*(word.span for word in words), *launch.command.raw):
         if span is not None and _CALLER.fullmatch(span.text) and _inside(span, launch.command.span):
             return span
     return None

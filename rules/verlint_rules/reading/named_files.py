@@ -22,7 +22,7 @@ from verlint.value import Hole, Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from verlint.experiment.spec import Spec, SpecStage
+    from verlint.experiment.spec import Spec, SpecCheckout, SpecStage
 
 _SCRIPT = pattern(r"\.(?:sh|bash|sbatch|slurm)$")
 _FILE = pattern(r"[\w.@+/-]+\.(?:sh|bash|sbatch|slurm|py)")
@@ -216,8 +216,23 @@ def _is_left_alone(path: str, variant: Variant, project: Project) -> bool:
         return True
     if any(_is_ignored(_join(base, path), project.tree) for base in _bases(variant, project.tree)[:2]):
         return True
-    events = paths[min(variant.paths)].events
-    return any(_may_make(event, path, variant) for event in _before(events, variant.command))
+    events = list(_before(paths[min(variant.paths)].events, variant.command))
+    return any(_may_make(event, path, variant) for event in events) or _is_elsewhere(events, variant)
+
+
+def _is_elsewhere(events: Sequence[Command], variant: Variant) -> bool:
+    """Whether the reader of a document has gone to another machine or into a container, and not back into a folder that
+    is known by its whole path: the clone that the document lies in."""
+    if not variant.entry.document or not _bases(variant, variant.entry.tree):
+        return False
+    for event in reversed(events):
+        argv = unwrap(event.argv).argv
+        name = program_name(argv[0]) if argv else ""
+        if name in ("cd", "pushd") and len(argv) > 1 and (argv[1].known or "").startswith("/"):
+            return False
+        if name in _ELSEWHERE:
+            return True
+    return False
 
 
 def _before(events: Sequence[Event], command: Command) -> Iterator[Command]:
@@ -235,8 +250,6 @@ def _may_make(event: Command, path: str, variant: Variant) -> bool:
     name = program_name(argv[0]) if argv else ""
     pieces = set(path.split("/"))
     if any(posixpath.basename(each.target.known or "") == posixpath.basename(path) for each in event.redirects):
-        return True
-    if name in _ELSEWHERE and variant.entry.document and _bases(variant, variant.entry.tree):
         return True
     change = branch_change(event)
     if change is not None and name == "git" and change.folder in ("", *pieces, *variant.entry.path.split("/")[:-1]):
@@ -279,6 +292,14 @@ def _is_ignored(path: str, tree: Tree) -> bool:
 # ---- specs
 
 
+def _is_here(checkout: SpecCheckout, beside: str, project: Project) -> bool:
+    """Whether a checkout lies in a folder of the project, so that its files are known."""
+    place = checkout.path
+    if not place.given or not isinstance(place.data, str) or place.data.startswith(("/", "~")):
+        return False
+    return _is_filled(project.tree, _join(beside, place.data))
+
+
 def missing_from_spec(spec: Spec, stage: SpecStage, project: Project) -> Missing | None:
     """The launcher of a stage when it is neither in its checkout nor beside the spec; a checkout that is not on disk
     may hold anything."""
@@ -300,6 +321,8 @@ def missing_from_spec(spec: Spec, stage: SpecStage, project: Project) -> Missing
             return None
         folders.insert(0, folder)
         shown = place.data.rstrip("/")
+    elif any(not _is_here(checkout, beside, project) for checkout in spec.checkouts.values()):
+        return None
     if any(folder.startswith("..") or project.tree.exists(_join(folder, path)) for folder in folders):
         return None
     if any(_is_ignored(_join(folder, path), project.tree) for folder in folders):

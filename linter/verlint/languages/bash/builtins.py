@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from verlint.languages.bash.control import Control
-from verlint.languages.bash.pieces import known
+from verlint.languages.bash.pieces import Parts, known
 from verlint.languages.bash.printing import Argument
 from verlint.languages.bash.syntax import Simple
 from verlint.value import Literal
@@ -55,10 +55,19 @@ class Builtins(Control):
             self.status = 1
             return
         self.set_plain("OLDPWD", self.cwd)
-        self.cwd = self.absolute(target)
+        self.cwd = self._seen_in_tree(self.absolute(target))
         if back:
             self.write((*self.cwd, Literal("\n")))
         self.status = 0
+
+    def _seen_in_tree(self, folder: Parts) -> Parts:
+        """A folder, as one of the tree where it lies in a clone of the document's own repository."""
+        home = self.run.home
+        if home is None:
+            return folder
+        from verlint.languages.bash.clones import in_own_clone
+
+        return in_own_clone(folder, home, self.run.events) or folder
 
     def _pushd(self, words: list[Argument], simple: Simple) -> None:
         before = self.cwd

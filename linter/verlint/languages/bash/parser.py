@@ -441,7 +441,8 @@ def _ends_itself(item: AndOr) -> bool:
 
 def parse(text: str, *, file: bool = True, stand_ins: bool = False) -> Program:
     """The syntax tree of a text. `file` is False for the string of `bash -c` and `eval`, where a final backslash is a
-    character; `stand_ins` is set for documents, in which `<words>` stand for what their reader is to put there.
+    character; `stand_ins` is set for documents, in which `<words>` and `{WORDS}` stand for what their reader is to put
+    there.
 
     Never raises on bad input: the fault is in `Program.problem`, and the commands before it are kept.
     """

@@ -18,6 +18,10 @@ from verlint.record import dataclass, field
 from verlint.source import Source, Span
 from verlint.value import Hole, Text
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from verlint.languages.bash.clones import Home
+
 MAX_PATHS = 16
 MAX_TOTAL_STEPS = 6_000
 """After so many steps on all paths together no further path is begun: drivers of many runs repeat themselves."""
@@ -77,7 +81,7 @@ class Entry:
     anybody may pass anything. `environment` are exported variables. `mount` is the absolute path of the root where
     that is known (then the world is closed when `closed` is set: an unset variable is empty, as in a real run).
     `folder` is a working directory outside of the checkout; `options` are shell options, `variables` what is set and
-    not exported."""
+    not exported. `home` is where a document lies whose own repository may be cloned on the way."""
 
     start: str = ""
     name: str = ""
@@ -88,6 +92,7 @@ class Entry:
     folder: Text | None = None
     options: frozenset[str] = frozenset()
     variables: Mapping[str, Text] = field(default_factory=dict)
+    home: Home | None = None
 
 
 def _shell(source: Source, entry: Entry, run: Run) -> Shell:
@@ -135,7 +140,7 @@ def explore(
     steps = 0
     while waiting and len(paths) < max_paths and steps < MAX_TOTAL_STEPS:
         choices, begin = waiting.pop(0)
-        run = Run(files, choices, closed=entry.closed, mount=entry.mount, programs=parsed)
+        run = Run(files, choices, closed=entry.closed, mount=entry.mount, home=entry.home, programs=parsed)
         shell = _shell(texts[0], entry, run) if begin is None else begin.shell(run)
         checkpoints, status = _walk(shell, texts, begin, entries)
         paths.append(_path(run, status))

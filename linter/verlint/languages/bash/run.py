@@ -14,6 +14,8 @@ from verlint.value import Hole, Literal
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Protocol, TypeAlias
+
+    from verlint.languages.bash.clones import Home
 else:
     Protocol = object
 
@@ -114,6 +116,7 @@ class Run:
     choices: tuple[bool, ...] = ()
     closed: bool = False
     mount: str = ""
+    home: Home | None = None
     max_steps: int = MAX_STEPS
     taken: list[bool] = field(default_factory=list)
     alternatives: list[tuple[bool, ...]] = field(default_factory=list)

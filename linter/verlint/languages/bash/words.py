@@ -39,7 +39,11 @@ class WordReader(Cursor):
         """The word at the cursor; without parts when there is none."""
         start = self.pos
         bare = _BARE.match(self.text, start, self.stop)
-        if bare is not None and (self.text[bare.end() : bare.end() + 1] or " ") in " \t\n;|&)":
+        if (
+            bare is not None
+            and not (self.stand_ins and "{" in bare.group())
+            and (self.text[bare.end() : bare.end() + 1] or " ") in " \t\n;|&)"
+        ):
             self.pos = bare.end()
             low, high = self.at(start), self.at(self.pos)
             return Word(low, high, [Lit(low, high, bare.group(), "")])
@@ -117,6 +121,9 @@ class WordReader(Cursor):
             parts.append(self._back_quoted(False))
         elif char == "$":
             self.dollar(parts, False)
+        elif char == "{" and (end := self.stand_in_end()) >= 0:
+            parts.append(StandIn(self.at(start), self.at(end), text[start:end]))
+            self.pos = end
         else:
             match = _PLAIN.match(text, start, self.stop)
             self.pos = match.end() if match else start + 1

@@ -1,0 +1,248 @@
+"""The files around some named ones: drivers, documents and specs that call them, and what they call themselves, found
+by a quick look at the bytes.
+
+Nothing is remembered between runs: every file of the tree that may call one is read, and only those that hold a name
+of a launcher are looked at closer."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from verlint.files.discovery import NEVER, Candidate, list_git_files
+from verlint.files.kinds import MARKDOWN_SUFFIXES, SHELL_SUFFIXES, YAML_SUFFIXES
+from verlint.files.reader import LIMIT, shown_path
+from verlint.lazy import pattern
+from verlint.record import dataclass
+from verlint.settings import Settings
+
+CALLERS = SHELL_SUFFIXES | MARKDOWN_SUFFIXES | YAML_SUFFIXES | {""}
+"""Suffixes of the files that may call a launcher."""
+
+MOST = 2_000
+"""How many entries are looked at where no git tells which files belong to the project."""
+
+_OPEN = pattern(r"\\?\$\{[^}]*\}|\$\w+|\*|\$")
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A file that may call others: its path below the top, and its bytes."""
+
+    path: str
+    data: bytes
+
+
+def files_around(seeds: Sequence[Path], settings: Settings) -> list[Candidate]:
+    """The files that call one of the seeds, those that call them, and so on; and what the seeds call. Shown relative to
+    the current folder.
+
+    Looked for in the git repository of the current folder; without one below the folder of the settings file or the
+    current one, as far as `MOST` entries reach.
+    """
+    here = Path.cwd()
+    top = _top(here)
+    names = _tracked(top) if top is not None else None
+    if top is None or names is None:
+        top = settings.root if settings.path is not None and here.is_relative_to(settings.root) else here
+        names = _walked(seeds, top)
+    known = {path for seed in seeds if (path := _below(seed, top)) is not None}
+    texts = _texts(top, names)
+    found = {*_callers(known, texts), *_called(known, texts)} - known
+    paths = [top / name for name in sorted(found)]
+    return [Candidate(path, _shown(path, here)) for path in paths if settings.excluded_by(path) is None]
+
+
+def _top(here: Path) -> Path | None:
+    return next((folder for folder in (here, *here.parents) if os.path.lexists(folder / ".git")), None)
+
+
+def _tracked(top: Path) -> list[str] | None:
+    listed = list_git_files(top)
+    return None if listed is None else [name for name in listed if NEVER.isdisjoint(name.split("/"))]
+
+
+def _walked(seeds: Iterable[Path], top: Path) -> list[str]:
+    """The files in the folders of the seeds, in those above them, then in all others below the top, near ones first; at
+    most `MOST` entries are looked at."""
+    waiting = dict.fromkeys(_above(seeds, top))
+    seen: set[Path] = set()
+    out: list[str] = []
+    left = MOST
+    while waiting and left > 0:
+        folder = next(iter(waiting))
+        del waiting[folder]
+        seen.add(folder)
+        try:
+            with os.scandir(folder) as entries:
+                found = sorted(entries, key=lambda entry: entry.name)
+        except OSError:
+            continue
+        left -= len(found)
+        for entry in found:
+            path = folder / entry.name
+            if entry.is_dir(follow_symlinks=False):
+                if entry.name not in NEVER and not entry.name.startswith(".") and path not in seen:
+                    waiting.setdefault(path)
+            elif entry.is_file():
+                out.append(path.relative_to(top).as_posix())
+    return sorted(out)
+
+
+def _above(seeds: Iterable[Path], top: Path) -> Iterator[Path]:
+    """The folders of the seeds and those above, up to the top, which comes in any case."""
+    for seed in seeds:
+        yield from (folder for folder in seed.parents if folder.is_relative_to(top))
+    yield top
+
+
+def _below(path: Path, top: Path) -> str | None:
+    return path.relative_to(top).as_posix() if path.is_relative_to(top) else None
+
+
+def _shown(path: Path, here: Path) -> str:
+    return shown_path(os.path.relpath(path, here).replace(os.sep, "/"))
+
+
+def _texts(top: Path, names: Iterable[str]) -> list[_Text]:
+    """The files that may call others and are no more than a launcher's size."""
+    out: list[_Text] = []
+    base = f"{top}{os.sep}"
+    for name in names:
+        if os.path.splitext(name)[1].lower() not in CALLERS:
+            continue
+        try:
+            handle = os.open(base + name, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0))
+        except OSError:
+            continue
+        try:
+            data = os.read(handle, LIMIT)
+        except OSError:
+            continue
+        finally:
+            os.close(handle)
+        if "." in name.rpartition("/")[2] or data.startswith(b"#!"):
+            out.append(_Text(name, data))
+    return out
+
+
+def _callers(seeds: set[str], texts: list[_Text]) -> set[str]:
+    """The files that lead to a seed, over any number of others."""
+    found: set[str] = set()
+    texts = [text for text in texts if text.path not in seeds]
+    new = sorted(seeds)
+    while new:
+        wanted = _Wanted(new)
+        taken = [text for text in texts if wanted.named_in(text)]
+        new = [text.path for text in taken]
+        found.update(new)
+        texts = [text for text in texts if text.path not in found]
+        new = [path for path in new if not _is_prose(path)]
+    return found
+
+
+def _called(seeds: set[str], texts: list[_Text]) -> set[str]:
+    """The files that a seed leads to, over any number of others."""
+    found: set[str] = set()
+    new = [text for text in texts if text.path in seeds]
+    files = [text for text in texts if not _is_prose(text.path)]
+    wanted = _Wanted([text.path for text in files]) if new else None
+    while wanted is not None and new:
+        named = {path for text in new for path in wanted.named_by(text)} - found
+        found |= named
+        new = [text for text in files if text.path in named and text.path not in seeds]
+    return found
+
+
+def _is_prose(path: str) -> bool:
+    """Whether a file calls others and is called by none."""
+    return os.path.splitext(path)[1].lower() in MARKDOWN_SUFFIXES | YAML_SUFFIXES
+
+
+class _Wanted:
+    """Paths of which texts are to be found that name them."""
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        self.by_name: dict[str, list[str]] = {}
+        for path in paths:
+            self.by_name.setdefault(path.rpartition("/")[2], []).append(path)
+        suffixes = {os.path.splitext(name)[1] for name in self.by_name}
+        self.endings = [suffix.encode() for suffix in sorted(suffixes) if suffix]
+        self.plain = [name.encode("utf-8", "surrogateescape") for name in self.by_name if "." not in name]
+
+    def named_in(self, text: _Text) -> bool:
+        """Whether a text seems to name one of the paths, seen from its own folder or one that it goes to."""
+        data = text.data
+        if not any(ending in data for ending in self.endings) and not any(name in data for name in self.plain):
+            return False
+        return any(self._meant(word, text) for word in self._words(data))
+
+    def named_by(self, text: _Text) -> set[str]:
+        """The paths that a text seems to name."""
+        return {path for word in set(self._words(text.data)) for path in self._meant(word, text)}
+
+    def _words(self, data: bytes) -> Iterator[str]:
+        """The words of a text that end like one of the names."""
+        for ending in self.endings:
+            at = data.find(ending)
+            while at >= 0:
+                end = at + len(ending)
+                if not data[end : end + 1].isalnum():
+                    before = data[max(0, at - LONGEST) : at].decode("utf-8", "replace")
+                    yield _BREAK.split(before)[-1] + ending.decode("utf-8", "replace")
+                at = data.find(ending, end)
+        for name in self.plain:
+            if name in data:
+                yield name.decode("utf-8", "replace")
+
+    def _meant(self, word: str, text: _Text) -> list[str]:
+        """The paths that a word of a text may mean."""
+        from_root = _LEADING.match(word) is not None
+        word = _tail(word)
+        if not _OPEN.search(word):
+            anywhere = from_root and "/" in word
+            paths = self.by_name.get(word.rpartition("/")[2], ())
+            return [path for path in paths if _is_meant(word, path, text, anywhere=anywhere)]
+        expression = re.compile("(?:^|.*/)" + "[^/]*".join(map(re.escape, _OPEN.split(word))))
+        return [path for paths in self.by_name.values() for path in paths if expression.fullmatch(path)]
+
+
+_BREAK = pattern(r"[\s\"'`()\[\]|;&<>=#]+")
+LONGEST = 200
+"""Characters of a path that are looked at."""
+
+
+def _tail(word: str) -> str:
+    """A path as written, without what leads to a folder that is not known here."""
+    word = word.replace("//", "/").rpartition(",")[2]
+    while True:
+        for start in ("./", "../", "~/", "/"):
+            if word.startswith(start):
+                word = word[len(start) :]
+                break
+        else:
+            found = _LEADING.match(word)
+            if found is None:
+                return word
+            word = word[found.end() :]
+
+
+_LEADING = pattern(r"(?:\$\{[^{}]*\}|\$\w+)/")
+
+
+def _is_meant(word: str, path: str, text: _Text, *, anywhere: bool) -> bool:
+    """Whether the end of a path, as a text names it, is this path: from a folder above the text, or one that the text
+    speaks of, or `anywhere`. A path that leads from elsewhere to the tree (`/work/repo/scripts/a.sh`) ends with that of
+    the tree."""
+    if word.endswith("/" + path):
+        return True
+    if path != word and not path.endswith("/" + word):
+        return False
+    base = path[: -len(word)].rstrip("/")
+    folder = text.path.rpartition("/")[0]
+    if anywhere or not base or folder == base or folder.startswith(base + "/"):
+        return True
+    name = re.escape(base.rpartition("/")[2].encode("utf-8", "surrogateescape"))
+    return re.search(rb"(?<![\w.-])" + name + rb"(?![\w.-])", text.data) is not None
