@@ -1,4 +1,4 @@
-"""A judge, reward or tool server is called at another port, or by another model name, than it is started with.
+"""A judge, reward or tool server is called at another port or by another model name than it has.
 
 The call fails when the first answer is scored: after the queue, the model load and the first rollout. Reward code
 often catches the error and counts it as a score of 0, and the run trains on that. Servers know their model by
