@@ -34,6 +34,8 @@ _HELP = {
     "docker": "pass the variable on by its name: -e NAME",
     "podman": "pass the variable on by its name: -e NAME",
     "curl": "read the header from a file: curl -H @FILE",
+    "mpirun": "pass the variable on by its name: -x NAME",
+    "ssh": "let sshd accept the variable (SendEnv), or read it on the other node from a file",
     "git": "use a credential helper or GIT_ASKPASS",
     "ray": "export it before `ray start`, or name a file that only the job's user can read",
     "srun": "export it before; srun and sbatch pass the environment on",
@@ -69,15 +71,25 @@ def _exposed(before: Text, word: Text, program: str) -> Iterator[Exposed]:
 def _finding(command: Command, ctx: Context, word: Text, each: Exposed, program: str) -> Finding:
     what = f"the {each.name} itself" if each.written and " " in each.name else f"the value of {each.name}"
     document = ctx.project.kinds.get(id(command.span.in_file().source)) is Kind.MARKDOWN
+    image = _goes_into_an_image(command)
     finding = ctx.fail(
         word.span or command.span,
-        f"{what} is an argument of `{program or 'a program'}`: everybody on the node can read it",
+        f"{what} is an argument of `{program or 'a program'}`: everybody on the node can read it"
+        + (", and the image keeps it in its history" if image else ""),
         hops=(),
-        help=_HELP.get(program, _ANY),
+        help="mount it as a secret: --secret id=NAME,env=NAME" if image else _HELP.get(program, _ANY),
         severity=WARNING if document else None,
     )
-    edit = _by_name(word, each.name, program)
+    edit = None if image else _by_name(word, each.name, program)
     return finding if edit is None else finding.with_fix("pass the name only", edit, safety=Safety.UNSAFE)
+
+
+def _goes_into_an_image(command: Command) -> bool:
+    """`docker build --build-arg NAME=…`."""
+    argv = unwrap(command.argv).argv
+    return program_name(argv[0]) in ("docker", "podman", "buildah") and any(
+        word.known in ("build", "buildx", "bud") for word in argv[1:3]
+    )
 
 
 def _by_name(word: Text, name: str, program: str) -> Edit | None:
