@@ -69,7 +69,9 @@ def _exposed(before: Text, word: Text, program: str) -> Iterator[Exposed]:
 
 
 def _finding(command: Command, ctx: Context, word: Text, each: Exposed, program: str) -> Finding:
-    what = f"the {each.name} itself" if each.written and " " in each.name else f"the value of {each.name}"
+    what = f"the value of {each.name}"
+    if each.written and (" " in each.name or each.name == "credential"):
+        what = f"the {each.name} itself"
     document = ctx.project.kinds.get(id(command.span.in_file().source)) is Kind.MARKDOWN
     image = _goes_into_an_image(command)
     finding = ctx.fail(
