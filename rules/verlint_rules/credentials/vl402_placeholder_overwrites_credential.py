@@ -58,7 +58,8 @@ _NO_KEY_NEEDED = frozenset(
 )
 _JSON_ENTRY = pattern(r"[\"']([A-Za-z_]\w*)[\"'][ \t]*:[ \t]*[\"']([^\"']*)[\"']")
 _IN_PROGRAM = pattern(
-    r"(?m)^(?!\s*#).*?\bos\.environ\[[\"'](?P<name>\w+)[\"']\][ \t]*=[ \t]*(?P<q>[\"'])(?P<value>[^\"'\n]+)(?P=q)[ \t]*(?:#|$)"
+    r"(?m)^(?!\s*#).*?\bos\.environ\[[\"'](?P<name>\w+)[\"']\][ \t]*=[ \t]*"
+    r"(?P<quote>[\"'])(?P<value>[^\"'\n]+)(?P=quote)[ \t]*(?:#|$)"
 )
 _OFF = {"WANDB_MODE": ("disabled", "offline", "dryrun"), "WANDB_DISABLED": ("true", "1", "True", "TRUE")}
 
