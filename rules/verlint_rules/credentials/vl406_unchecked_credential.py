@@ -6,7 +6,8 @@ refused by the judge after the first batch was generated. A test in the first li
 
 Found are: a variable of the environment that a program gets as an argument or under another name; the key of an API
 judge that a Coach launch needs; and a launch that logs to Weights & Biases without asking for the key when other
-launchers of the same folder ask. Silent when the launcher (or its caller) tests the variable in any form (`:?`,
+launchers of the same folder ask. A model that the Hub gives to approved accounts only needs verification when nothing
+in the project speaks of a token or a login. Silent when the launcher (or its caller) tests the variable in any form (`:?`,
 `[ -z … ]`, a default) or runs under `set -u`.
 
 Fix: ask for it at the top: `: "${WANDB_API_KEY:?set WANDB_API_KEY}"`; while `set -x` is on with a test that does not
@@ -36,6 +37,10 @@ from verlint.value import Hole, Text
 from verlint_rules.credentials.logger import KEY, LOGGER, is_login, logs_to_wandb, switched_off
 from verlint_rules.credentials.logins import logins_of
 
+_MODEL = "actor_rollout_ref.model.path"
+_GATED = ("meta-llama/", "google/gemma-2", "google/gemma-3")
+"""Models behind an agreement. Source: their pages on the Hugging Face Hub."""
+_HUB_LOGIN = ("hf_token", "hub_token", "hf auth login", "hf login", "huggingface-cli login", "huggingface_hub.login")
 _JUDGE_MODEL = "actor_rollout_ref.model.exp_model_path"
 _JUDGE_KEYS = ("OPENAI_API_KEY", "GPT_RM_API_KEY")
 """The model of the coach; one whose name has `gpt` in it is called over the network. Source: llm-as-a-coach, reward
@@ -60,7 +65,7 @@ class Need:
     severity=WARNING,
     since="0.1",
     fixable="unsafe",
-    words=("token", "key", "secret", "passw", "wandb", "gpt"),
+    words=("token", "key", "secret", "passw", "wandb", "gpt", "meta-llama", "gemma"),
 )
 def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
     if file.kind is not Kind.LAUNCHER:
@@ -71,11 +76,12 @@ def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
             by_name.setdefault(need.name, []).append(need)
     for name, needs in by_name.items():
         yield _finding(ctx, name, needs)
+    yield from _gated(file, ctx)
 
 
 def _finding(ctx: Context, name: str, needs: list[Need]) -> Finding:
     first = min(needs, key=lambda need: need.span.order())
-    demand = f'[ -n "${{{name}:+set}}" ] || exit 1' if first.command.around.xtrace else f': "${{{name}:?set {name}}}"'
+    demand = _demand(name, first.command)
     finding = ctx.fail(
         first.span, f"nothing looks whether {name} is set: {first.what}", help=f"ask for it first: {demand}"
     )
@@ -86,6 +92,32 @@ def _finding(ctx: Context, name: str, needs: list[Need]) -> Finding:
             finding = finding.with_related(other.span, "and here")
     edit = _before(first.command.span, demand) if first.fixable else None
     return finding if edit is None else finding.with_fix(f"ask for {name}", edit, safety=Safety.UNSAFE)
+
+
+def _gated(file: Loaded, ctx: Context) -> Iterator[Finding]:
+    """Models that the Hub gives to approved accounts only, in a project that nowhere speaks of a token or login."""
+    seen: set[int] = set()
+    for variant in variants_in(ctx.project, file.source):
+        launch = ctx.project.launch(variant.command)
+        value = launch[_MODEL] if launch is not None else None
+        if value is None or value.span is None or not str(value).startswith(_GATED):
+            continue
+        at = value.span.in_file().start
+        if at in seen or ctx.project.mentions(_HUB_LOGIN):
+            continue
+        seen.add(at)
+        yield ctx.unsure(
+            value,
+            f"{value} is given to approved accounts only, and nothing here speaks of HF_TOKEN or a login",
+            help=f"ask for it first: {_demand('HF_TOKEN', variant.command)}",
+            verify=f"hf auth whoami && hf download {value} config.json",
+        )
+
+
+def _demand(name: str, command: Command) -> str:
+    """What asks for a variable without printing it."""
+    traced = command.around.xtrace
+    return f'[ -n "${{{name}:+set}}" ] || exit 1' if traced else f': "${{{name}:?set {name}}}"'
 
 
 def _before(statement: Span, line: str) -> Edit | None:
