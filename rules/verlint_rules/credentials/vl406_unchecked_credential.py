@@ -7,8 +7,8 @@ refused by the judge after the first batch was generated. A test in the first li
 Found are: a variable of the environment that a program gets as an argument or under another name; the key of an API
 judge that a Coach launch needs; and a launch that logs to Weights & Biases without asking for the key when other
 launchers of the same folder ask. A model that the Hub gives to approved accounts only needs verification when nothing
-in the project speaks of a token or a login. Silent when the launcher (or its caller) tests the variable in any form (`:?`,
-`[ -z … ]`, a default) or runs under `set -u`.
+in the project speaks of a token or a login. Silent when the launcher (or its caller) tests the variable in any form
+(`:?`, `[ -z … ]`, a default) or runs under `set -u`.
 
 Fix: ask for it at the top: `: "${WANDB_API_KEY:?set WANDB_API_KEY}"`; while `set -x` is on with a test that does not
 print it: `[ -n "${WANDB_API_KEY:+set}" ] || exit 1`.
@@ -65,7 +65,25 @@ class Need:
     severity=WARNING,
     since="0.1",
     fixable="unsafe",
-    words=("token", "key", "secret", "passw", "wandb", "gpt", "meta-llama", "gemma"),
+    words=(
+        "api_key",
+        "apikey",
+        "access_key",
+        "secret",
+        "passw",
+        "wandb",
+        "openai",
+        "hf_token",
+        "hub_token",
+        "api_token",
+        "auth_token",
+        "access_token",
+        "github_token",
+        "judge",
+        "gpt",
+        "meta-llama",
+        "gemma",
+    ),
 )
 def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
     if file.kind is not Kind.LAUNCHER:

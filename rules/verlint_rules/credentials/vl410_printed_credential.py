@@ -58,7 +58,22 @@ class Shown:
     on=Loaded,
     severity=ERROR,
     since="0.1",
-    words=("token", "_key", "key_", "secret", "passw", "apikey"),
+    words=(
+        "api_key",
+        "apikey",
+        "access_key",
+        "secret",
+        "passw",
+        "wandb",
+        "openai",
+        "hf_token",
+        "hub_token",
+        "api_token",
+        "auth_token",
+        "access_token",
+        "github_token",
+        "judge",
+    ),
 )
 def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
     if file.kind is not Kind.LAUNCHER:
