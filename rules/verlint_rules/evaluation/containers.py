@@ -13,8 +13,8 @@ from verlint.record import dataclass
 from verlint.source import Span
 from verlint.value import Text
 
-_VERBS = frozenset(["run", "create"])
-_ENGINES = frozenset(["docker", "podman", "nerdctl"])
+_VERBS = frozenset(["run", "create", "exec"])
+_ENGINES = frozenset(["docker", "podman", "nerdctl", "nvidia-docker"])
 _SYSTEM = frozenset(["/", "/etc", "/root", "/home", "/var", "/usr", "/proc", "/sys", "/boot", "/run"])
 _SOCKETS = ("/docker.sock", "/containerd.sock", "/podman.sock")
 _HOME = pattern(r"(?:~|\$\{?HOME\}?)/?")
@@ -38,7 +38,7 @@ def grants_of(command: Command) -> list[Grant]:
     at = 2 if len(argv) > 2 and argv[1].known == "container" else 1
     if engine not in _ENGINES or len(argv) <= at or argv[at].known not in _VERBS:
         return []
-    return list(_grants(argv[at + 1 :], CONTAINERS[engine]))
+    return list(_grants(argv[at + 1 :], CONTAINERS[engine.removeprefix("nvidia-")]))
 
 
 def _grants(words: Sequence[Text], with_value: frozenset[str]) -> Iterator[Grant]:

@@ -44,6 +44,8 @@ OTHER_PORTS = frozenset([6379, 8265, 8266, 10001, 29500, 8080, 9090, 3000, 6006,
 """Ports of Ray, PyTorch, metrics and pages, and of Ollama, which runs as a service of the machine. Sources: their
 documentation."""
 
+_NUMBER = pattern(r"(?<![\w.])\d{2,5}(?![\w.])")
+_QUIET = frozenset(["sleep", "tail", "wait", "nvidia-smi", "watch", "tensorboard", "echo", "rm", "mkdir"])
 _MODEL_NAME = pattern(r"(?i)(?:^|[-_.])(?:model(?:[-_.]?name)?)$")
 _URL_NAME = pattern(r"(?i)(?:url|base|endpoint|address|host|server|api)")
 
@@ -97,6 +99,8 @@ def _server(command: Command) -> Server | None:
     if not kind:
         return None
     given = _last(rest, _PORTS)
+    if kind == "ollama" and ("OLLAMA_HOST" in command.prefix or "OLLAMA_HOST" in command.around.environment):
+        return None
     names = _all(rest, _NAMES) or _all(rest, _MODELS) or _first_operand(rest, kind)
     known_names = tuple(text.known for text in names if text.known)
     return Server(
@@ -150,6 +154,20 @@ def _first_operand(words: Sequence[Text], kind: str) -> list[Text]:
     if kind in ("ollama", "text-generation-inference", "llama.cpp") or not words:
         return []
     return [] if (words[0].known or words[0].prefix).startswith("-") else [words[0]]
+
+
+def may_listen(commands: Iterable[Command], port: int) -> bool:
+    """Whether something else in a run may listen on a port: a command that names it apart from addresses, or a program
+    in the background whose ports are not known."""
+    for command in commands:
+        if command.builtin or command.function or _server(command) is not None:
+            continue
+        if command.around.background and program_name(unwrap(command.argv).argv[0]) not in _QUIET:
+            return True
+        texts = [word.shown for word in command.argv[1:]]
+        if any(_NUMBER.search(text) and str(port) in _NUMBER.findall(text) for text in texts if not URL.search(text)):
+            return True
+    return False
 
 
 def calls_in(file: Loaded, project: Project) -> Iterator[Call]:

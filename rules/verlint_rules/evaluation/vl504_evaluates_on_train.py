@@ -13,6 +13,7 @@ Fix: give `data.val_files` the file that was held out, such as `test.parquet` be
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
@@ -71,8 +72,12 @@ def _covers(train: Text, val: Text) -> bool:
     """Whether the path of training is surely that of validation, or a pattern that takes it in."""
     if train.same_as(val):
         return bool(val.shown) and _STAND_IN.search(val.shown) is None
-    pattern_, path = train.known, val.known
-    return pattern_ is not None and path is not None and bool(_GLOB & set(pattern_)) and fnmatchcase(path, pattern_)
+    if train.known is None or val.known is None:
+        return False
+    pattern_, path = posixpath.normpath(train.known), posixpath.normpath(val.known)
+    if _GLOB & set(pattern_):
+        return fnmatchcase(path, pattern_)
+    return bool(val.known) and pattern_ == path and _STAND_IN.search(path) is None
 
 
 def _in_test_time_training(launch: Launch) -> bool:

@@ -6,7 +6,8 @@ often catches the error and counts it as a score of 0, and the run trains on tha
 
 Compared are the servers that a launcher starts (vLLM, SGLang, LMDeploy, Ollama and kin, with their default ports)
 with addresses of this machine in the same run, or in the files beside the launcher. Silent when some server of the
-run has a port that is not known, and for ports of Ray, Ollama (which runs as a service), metrics and web pages.
+run has a port that is not known, when something else in it may listen there (a command that names the port, a program
+in the background), and for ports of Ray, Ollama (which runs as a service), metrics and web pages.
 
 Fix: give both ends the same value, best by one variable: `JUDGE_PORT=8001`, `--port "$JUDGE_PORT"`,
 `http://localhost:$JUDGE_PORT/v1`.
@@ -20,9 +21,10 @@ from collections.abc import Iterator, Sequence
 from verlint.experiment.project import Project
 from verlint.files.loading import Loaded
 from verlint.finding import Finding
+from verlint.languages.bash.command import Command
 from verlint.rule import WARNING, Context, rule
 from verlint.source import Source
-from verlint_rules.evaluation.endpoints import OTHER_PORTS, Call, Server, calls_in, servers_in
+from verlint_rules.evaluation.endpoints import OTHER_PORTS, Call, Server, calls_in, may_listen, servers_in
 
 
 @rule(
@@ -37,32 +39,35 @@ def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
     calls = list(calls_in(file, ctx.project))
     if not calls:
         return
-    servers = _servers_for(file, ctx.project)
+    servers, commands = _servers_for(file, ctx.project)
     if not servers or any(server.port is None for server in servers):
         return
     seen: set[int] = set()
     for call in calls:
         at = call.span.in_file().start
-        finding = _check(call, servers, ctx) if at not in seen else None
+        finding = _check(call, servers, commands, ctx) if at not in seen else None
         if finding is not None:
             seen.add(at)
             yield finding
 
 
-def _servers_for(file: Loaded, project: Project) -> Sequence[Server]:
-    """The servers of the runs that a file takes part in; without any, those started by files beside it."""
+def _servers_for(file: Loaded, project: Project) -> tuple[Sequence[Server], Sequence[Command]]:
+    """The servers of the runs that a file takes part in, with all commands of these runs; without any, those that a
+    script beside it starts, when it starts nothing else."""
     together: list[Server] = []
     beside: list[Server] = []
+    seen: list[Command] = []
     for script in project.scripts:
         commands = [command for path in script.resolution.paths for command in path.commands]
-        found = list(servers_in(commands))
-        if not found:
-            continue
-        if script.source is file.source or any(command.span.in_file().source is file.source for command in commands):
+        mine = script.source is file.source or any(each.span.in_file().source is file.source for each in commands)
+        found = list(servers_in(commands)) if mine or _near(script.source, file.source) else []
+        if mine:
             together += found
-        elif _near(script.source, file.source):
+            seen += commands
+        elif found and not any(project.launch(command) for command in commands):
             beside += found
-    return together or beside
+            seen += commands
+    return together or beside, seen
 
 
 def _near(one: Source, other: Source) -> bool:
@@ -72,11 +77,11 @@ def _near(one: Source, other: Source) -> bool:
     return first == second or first == parents[1] or second == parents[0] or (parents[0] == parents[1] and bool(first))
 
 
-def _check(call: Call, servers: Sequence[Server], ctx: Context) -> Finding | None:
+def _check(call: Call, servers: Sequence[Server], commands: Sequence[Command], ctx: Context) -> Finding | None:
     ports = {server.port for server in servers}
     answering = [server for server in servers if server.port == call.port]
     if not answering:
-        if call.port in OTHER_PORTS:
+        if call.port in OTHER_PORTS or may_listen(commands, call.port):
             return None
         server = servers[0]
         message = f"nothing listens on port {call.port}: {_started(servers)}"
