@@ -8,7 +8,7 @@ Found are: a variable of the environment that a program gets as an argument or u
 judge that a Coach launch needs; and a launch that logs to Weights & Biases without asking for the key when other
 launchers of the same folder ask. A model that the Hub gives to approved accounts only needs verification when nothing
 in the project speaks of a token or a login. Silent when the launcher (or its caller) tests the variable in any form
-(`:?`, `[ -z … ]`, a default) or runs under `set -u`.
+(`:?`, `[ -z … ]`, a default), reads a file that is not here (`source .env`), or runs under `set -u`.
 
 Fix: ask for it at the top: `: "${WANDB_API_KEY:?set WANDB_API_KEY}"`; while `set -x` is on with a test that does not
 print it: `[ -n "${WANDB_API_KEY:+set}" ] || exit 1`.
@@ -29,6 +29,7 @@ from verlint.files.loading import Loaded
 from verlint.finding import Edit, Finding, Safety
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.wrappers import program_name, unwrap
+from verlint.lazy import pattern
 from verlint.record import dataclass
 from verlint.rule import WARNING, Context, rule
 from verlint.secret import is_secret_name
@@ -38,6 +39,7 @@ from verlint_rules.credentials.logger import KEY, LOGGER, is_login, logs_to_wand
 from verlint_rules.credentials.logins import logins_of
 
 _MODEL = "actor_rollout_ref.model.path"
+_SHELL_FILES = pattern(r"(?:activate|conda\.sh|rc|profile|setvars\.sh|set_env\.sh|modules\.sh|/init/\w+)$")
 _GATED = ("meta-llama/", "google/gemma-2", "google/gemma-3")
 """Models behind an agreement. Source: their pages on the Hugging Face Hub."""
 _HUB_LOGIN = ("hf_token", "hub_token", "hf auth login", "hf login", "huggingface-cli login", "huggingface_hub.login")
@@ -153,6 +155,8 @@ def _needs(file: Loaded, project: Project) -> Iterator[Need]:
     variants = variants_in(project, file.source)
     if not any(_works(variant.command, project) for variant in variants):
         return
+    if any(_reads_a_file(variant.command, project) for variant in variants):
+        return  # it may set or test anything
     needless = _needless(file, project)
     for variant in variants:
         if variant.command.span.in_file().start not in needless:
@@ -170,6 +174,15 @@ def _needless(file: Loaded, project: Project) -> set[int]:
         return set()
     scripts = (script for script in project.scripts if script.source is file.source)
     return {at for script in scripts for at, login in logins_of(script, project).items() if login.needless}
+
+
+def _reads_a_file(command: Command, project: Project) -> bool:
+    """Whether a command sources a file that is not here, such as `.env`; set-up files of shells and environments set no
+    credentials."""
+    if not command.builtin or command.name not in ("source", ".") or len(command.argv) < 2:
+        return False
+    path = command.argv[1].shown
+    return _SHELL_FILES.search(path) is None and project.tree.source(path.removeprefix("./")) is None
 
 
 def _works(command: Command, project: Project) -> bool:
@@ -289,4 +302,4 @@ def _asks(text: str, name: str) -> bool:
         rf"|\bfor[ \t]+\w+[ \t]+in\b[^\n;]*\b{name}\b",
         text,
     )
-    return found is not None
+    return found is not None or ("${!" in text and re.search(rf"(?<![\w${{]){name}(?![\w=])", text) is not None)
