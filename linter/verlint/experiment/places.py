@@ -9,7 +9,9 @@ from weakref import WeakKeyDictionary
 
 from verlint.experiment.project import Project
 from verlint.experiment.variants import Variant
-from verlint.languages.bash.command import Assignment
+from verlint.files.kinds import Kind
+from verlint.files.loading import Loaded
+from verlint.languages.bash.command import Assignment, Command
 from verlint.record import dataclass, field
 from verlint.source import Source, Span
 from verlint.value import Hole
@@ -37,6 +39,18 @@ def assignments_in(project: Project, source: Source) -> Sequence[Assignment]:
 def assignments_by_name(project: Project, source: Source) -> Mapping[str, Sequence[Assignment]]:
     """The same, by the name that gets a value."""
     return _of(project, source).by_name
+
+
+def commands_in(project: Project, file: Loaded) -> list[Command]:
+    """The commands written in a file, as every way of starting them gives them; of a spec those of its `run` texts."""
+    if file.kind is not Kind.SPEC:
+        return [variant.command for variant in variants_in(project, file.source)]
+    from verlint.experiment.spec_runs import commands_of_run
+
+    specs = [each.spec for each in project.specs if each.source is file.source and each.spec is not None]
+    return [
+        command for spec in specs for stage in spec.stages.values() for command in commands_of_run(stage, project.tree)
+    ]
 
 
 def within(inner: Span, outer: Span) -> bool:

@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from verlint.experiment.places import variants_in
+from verlint.experiment.places import commands_in
 from verlint.files.kinds import Kind
 from verlint.files.loading import Loaded
 from verlint.finding import Finding
@@ -76,9 +76,9 @@ class Shown:
     ),
 )
 def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
-    if file.kind is not Kind.LAUNCHER:
+    if file.kind not in (Kind.LAUNCHER, Kind.SPEC):
         return
-    commands = [variant.command for variant in variants_in(ctx.project, file.source)]
+    commands = commands_in(ctx.project, file)
     found: dict[tuple[str, str, bool], dict[int, Shown]] = {}
     for at, command in enumerate(commands):
         for each in _shown(command, commands[at + 1 :], file.source.text):

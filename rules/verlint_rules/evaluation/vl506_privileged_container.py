@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from verlint.experiment.places import variants_in
+from verlint.experiment.places import commands_in
 from verlint.files.kinds import Kind
 from verlint.files.loading import Loaded
 from verlint.finding import Finding
@@ -41,12 +41,12 @@ def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
     document = file.kind is Kind.MARKDOWN
     if file.kind is Kind.YAML:
         yield from _in_yaml(file.source, ctx)
-    if file.kind not in (Kind.LAUNCHER, Kind.MARKDOWN):
+    if file.kind not in (Kind.LAUNCHER, Kind.MARKDOWN, Kind.SPEC):
         return
     seen: set[int] = set()
-    for variant in variants_in(ctx.project, file.source):
-        at = variant.command.span.in_file().start
-        grants = grants_of(variant.command) if at not in seen else []
+    for command in commands_in(ctx.project, file):
+        at = command.span.in_file().start
+        grants = grants_of(command) if at not in seen else []
         if grants and not (document and all(each.minor for each in grants)):
             seen.add(at)
             yield _finding(ctx, grants)

@@ -16,9 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from verlint.experiment.script import Script
+from verlint.experiment.project import Project
+from verlint.files.kinds import Kind
+from verlint.files.loading import Loaded
 from verlint.finding import Finding
-from verlint.languages.bash.syntax import CommandSub, Lit, Node, Pipeline, ProcessSub, Simple, Word
+from verlint.languages.bash.syntax import CommandSub, Lit, Node, Pipeline, ProcessSub, Program, Simple, Word
 from verlint.languages.bash.walk import literal_word, walk
 from verlint.lazy import pattern
 from verlint.rule import INFO, WARNING, Context, rule
@@ -33,27 +35,44 @@ _LOCAL = pattern(r"(?:https?://)?(?:localhost|127\.|0\.0\.0\.0|\[::1\])")
 _VERSION = pattern(r"/v?\d+\.\d+(?:\.\d+)*(?:[-.]\w+)*/|/[0-9a-f]{40}/")
 
 
-@rule("VL507", "pipe-to-shell", on=Script, severity=WARNING, since="0.1", words=("curl", "wget"))
-def check(script: Script, ctx: Context) -> Iterator[Finding]:
-    for source, program in script.syntax:
-        if not any(name in source.text for name in _FETCHERS):
-            continue
+@rule("VL507", "pipe-to-shell", on=Loaded, severity=WARNING, since="0.1", words=("curl", "wget"))
+def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
+    if not any(name in file.source.text for name in _FETCHERS):
+        return
+    for source, program in _texts(file, ctx.project):
         seen: set[int] = set()
         for node in (each for group in program.groups for each in walk(group)):
             for whole, fetch, runner in _runs(node):
                 if whole.start not in seen and not _excused(fetch, source):
                     seen.add(whole.start)
-                    yield _finding(whole, fetch, runner, source, script, ctx)
+                    yield _finding(whole, fetch, runner, source, file, ctx)
 
 
-def _finding(whole: Node, fetch: Simple, runner: str, source: Source, script: Script, ctx: Context) -> Finding:
+def _texts(file: Loaded, project: Project) -> Iterator[tuple[Source, Program]]:
+    """The shell texts of a file: a launcher, the fences of a document, the `run` texts of a spec."""
+    if file.kind is not Kind.SPEC:
+        for script in project.scripts:
+            if script.source is file.source:
+                yield from script.syntax
+        return
+    from verlint.experiment.spec_runs import run_text
+    from verlint.languages.bash.parser import parse
+
+    for spec in (each.spec for each in project.specs if each.source is file.source):
+        for stage in spec.stages.values() if spec is not None else ():
+            text = run_text(stage)
+            if text is not None:
+                yield text, parse(text.text)
+
+
+def _finding(whole: Node, fetch: Simple, runner: str, source: Source, file: Loaded, ctx: Context) -> Finding:
     address = _address(fetch, source)
     plain = " over an open connection" if address.startswith("http://") else ""
     return ctx.fail(
         source.span(whole.start, whole.end),
         f"`{runner}` runs what {_host(address)} sends{plain}, unread and in whatever version it is today",
         help="download it, check its checksum, then run the copy; or install a pinned version from a package index",
-        severity=INFO if script.document else None,
+        severity=INFO if file.kind is Kind.MARKDOWN else None,
     )
 
 

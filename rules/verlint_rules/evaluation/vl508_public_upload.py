@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from verlint.experiment.launch import python_program
-from verlint.experiment.places import variants_in
+from verlint.experiment.places import commands_in
 from verlint.files.kinds import Kind
 from verlint.files.loading import Loaded
 from verlint.finding import Finding
@@ -63,9 +63,9 @@ def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
         for span, what in public_repositories(file.source):
             message = f"`{what}` makes the repository public"
             yield ctx.fail(span, message, help="pass private=True, and let an option open it")
-    if file.kind not in (Kind.LAUNCHER, Kind.MARKDOWN):
+    if file.kind not in (Kind.LAUNCHER, Kind.MARKDOWN, Kind.SPEC):
         return
-    commands = [variant.command for variant in variants_in(ctx.project, file.source)]
+    commands = commands_in(ctx.project, file)
     private = {name for command in commands for name in _created_private(command)}
     seen: set[int] = set()
     for command in commands:
