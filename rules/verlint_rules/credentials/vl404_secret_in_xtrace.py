@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from verlint.experiment.places import assignments_in, variants_in, within
+from verlint.experiment.places import assignments_in, only_called, variants_in, within
 from verlint.experiment.project import Project
 from verlint.experiment.script import Script
 from verlint.finding import Edit, Finding, Safety
@@ -25,7 +25,7 @@ from verlint.languages.bash.syntax import Node
 from verlint.lazy import pattern
 from verlint.record import dataclass
 from verlint.rule import ERROR, Context, rule
-from verlint.source import Source, Span
+from verlint.source import Span
 from verlint_rules.credentials.exposure import exposed
 from verlint_rules.credentials.tracing import printed
 
@@ -83,7 +83,7 @@ def _replayed(script: Script, project: Project) -> Iterator[Shown]:
     only called or sourced is looked at with the script that does."""
     if script.document:
         return
-    for source in (script.source, *_only_called(script, project)):
+    for source in (script.source, *only_called(project, script.source)):
         for variant in variants_in(project, source):
             command = variant.command
             for word in command.argv if command.around.xtrace else ():
@@ -93,17 +93,6 @@ def _replayed(script: Script, project: Project) -> Iterator[Shown]:
             if assignment.around.xtrace and assignment.value is not None:
                 for each in exposed(assignment.value):
                     yield Shown(each.name, assignment.span, assignment.span, _caller(assignment.around))
-
-
-def _only_called(script: Script, project: Project) -> Iterator[Source]:
-    """The files that a script runs and that are no launchers by themselves."""
-    known = {id(other.source) for other in project.scripts}
-    for path in script.resolution.paths:
-        for event in path.events:
-            source = event.span.in_file().source
-            if event.around.xtrace and id(source) not in known:
-                known.add(id(source))
-                yield source
 
 
 def _by_the_first_line(text: str) -> Node | None:
