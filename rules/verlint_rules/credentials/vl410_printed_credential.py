@@ -32,6 +32,9 @@ from verlint.source import Span
 from verlint_rules.credentials.exposure import exposed
 
 _PRINTERS = frozenset(["echo", "printf", "print", "cat", "logger"])
+_DUMPERS = frozenset(["env", "printenv", "export", "declare", "typeset", "set"])
+_LOOK_AHEAD = 40
+"""Commands behind one among which the rest of its pipeline is looked for."""
 _PASS_ON = frozenset(["cat", "tee", "sort", "column", "nl", "ts", "uniq", "tac", "head", "tail"])
 _HOME_FILES = pattern(r"(?:~|\$\{?HOME\}?|/root)/\.\S*|/dev/\S*|/run/secrets/\S*|/proc/\S*")
 _CLOSED = pattern(r"\bumask[ \t]+0?[0-7]?77\b|\bchmod[ \t]+(?:-\S+[ \t]+)*(?:0?[46]00|go[-=]|u=rw,go=)")
@@ -81,7 +84,9 @@ def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
     commands = commands_in(ctx.project, file)
     found: dict[tuple[str, str, bool], dict[int, Shown]] = {}
     for at, command in enumerate(commands):
-        for each in _shown(command, commands[at + 1 :], file.source.text):
+        if command.name not in _PRINTERS and command.name not in _DUMPERS:
+            continue
+        for each in _shown(command, commands[at + 1 : at + 1 + _LOOK_AHEAD], file.source.text):
             found.setdefault((each.name, each.file, each.dump), {}).setdefault(each.span.in_file().start, each)
     for places in found.values():
         yield _finding(ctx, [places[place] for place in sorted(places)])
