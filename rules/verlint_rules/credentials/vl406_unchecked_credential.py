@@ -19,6 +19,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from verlint.experiment.launch import Launch, python_program
 from verlint.experiment.places import assignments_by_name, assignments_in, variants_in
@@ -119,7 +120,7 @@ def _gated(file: Loaded, ctx: Context) -> Iterator[Finding]:
     seen: set[int] = set()
     for variant in variants_in(ctx.project, file.source):
         launch = ctx.project.launch(variant.command)
-        value = launch[_MODEL] if launch is not None else None
+        value = launch[_MODEL] if launch is not None and _MODEL in launch else None
         if value is None or value.span is None or not str(value).startswith(_GATED):
             continue
         at = value.span.in_file().start
@@ -227,10 +228,10 @@ def _from_environment(hole: Hole) -> str:
 
 def _judge(launch: Launch, variant: Variant) -> Iterator[Need]:
     """A coach that is an API model."""
-    value = launch[_JUDGE_MODEL]
-    if launch.family != "coach" or not value.given or "gpt" not in _shown(value.text, str(value)).lower():
+    if launch.family != "coach" or _JUDGE_MODEL not in launch:
         return
-    if "/" in _shown(value.text, str(value)):
+    value = launch[_JUDGE_MODEL]
+    if "gpt" not in _shown(value.text, str(value)).lower() or "/" in _shown(value.text, str(value)):
         return
     at = value.span or launch.head
     what = f"the coach is {value}, and the run stops at its first call, after all workers are up"
@@ -295,6 +296,7 @@ def _sets(project: Project, source: Source, name: str) -> bool:
     )
 
 
+@lru_cache(maxsize=4096)
 def _asks(text: str, name: str) -> bool:
     found = re.search(
         rf"\$\{{{name}:?[-?+=]|(?:-[znv]|\[\[?|test)[ \t]+\"?\$?\{{?{name}\b|-v[ \t]+\"?{name}\b"

@@ -44,6 +44,8 @@ class Late:
 def check(script: Script, ctx: Context) -> Iterator[Finding]:
     found: dict[tuple[str, int], Late] = {}
     for path in script.resolution.paths:
+        if not any(_may_start(command) for command in path.commands):
+            continue
         for late in _late(path.events, ctx.project):
             found.setdefault((late.name, late.export.in_file().start), late)
     for late in found.values():
@@ -56,6 +58,11 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
             .with_related(late.start, "Ray's processes have the environment of this moment")
             .with_related(late.launch, "the launch")
         )
+
+
+def _may_start(command: Command) -> bool:
+    """Whether `start` is among the first words of a command."""
+    return any(word.known == "start" for word in command.argv[1:10])
 
 
 def _late(events: Sequence[Event], project: Project) -> Iterator[Late]:
