@@ -24,7 +24,6 @@ from functools import lru_cache
 from verlint.experiment.launch import Launch, python_program
 from verlint.experiment.places import assignments_by_name, assignments_in, variants_in
 from verlint.experiment.project import Project
-from verlint.experiment.variants import Variant
 from verlint.files.kinds import Kind
 from verlint.files.loading import Loaded
 from verlint.finding import Edit, Finding, Safety
@@ -164,7 +163,7 @@ def _needs(file: Loaded, project: Project) -> Iterator[Need]:
             yield from _arguments(variant.command, project)
         launch = project.launch(variant.command)
         if launch is not None:
-            yield from _judge(launch, variant)
+            yield from _judge(launch)
     yield from _renamed(file, project)
     yield from _unlike_its_siblings(file, project)
 
@@ -226,7 +225,7 @@ def _from_environment(hole: Hole) -> str:
     return ""
 
 
-def _judge(launch: Launch, variant: Variant) -> Iterator[Need]:
+def _judge(launch: Launch) -> Iterator[Need]:
     """A coach that is an API model."""
     if launch.family != "coach" or _JUDGE_MODEL not in launch:
         return

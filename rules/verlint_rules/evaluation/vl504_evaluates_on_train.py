@@ -34,6 +34,8 @@ _GLOB = frozenset("*?[")
 
 @rule("VL504", "evaluates-on-train", on=Launch, severity=ERROR, since="0.1", words=("val_files",))
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
+    if _TRAIN not in launch or _VAL not in launch:
+        return
     train, val = launch[_TRAIN], launch[_VAL]
     if not (train.given and val.given) or (launch[VAL_ONLY].truthy() is not False and launch[VAL_ONLY].given):
         return

@@ -41,6 +41,9 @@ _KINDS = ("eval", "evaluate", "evaluation")
     words=("val_only", "eval"),
 )
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
+    name = _evaluation(launch, ctx.project)
+    if not name and VAL_ONLY not in launch:
+        return
     only, before = launch[VAL_ONLY], launch[VAL_BEFORE_TRAIN]
     if only.given and only.truthy() is not False:
         if before.truthy() is False:
@@ -55,7 +58,6 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
         return
     if only.given and only.truthy() is None:
         return
-    name = _evaluation(launch, ctx.project)
     if not name or not is_trainer(launch) or never_trains(launch) or (launch.passes_arguments and not only.given):
         return
     at = only if only.given else launch.head

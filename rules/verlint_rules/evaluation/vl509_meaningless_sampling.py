@@ -38,10 +38,11 @@ _ROLLOUT = "actor_rollout_ref.rollout"
     words=("val_kwargs", "n_samples", "rollout.n"),
 )
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
-    if validates(launch) is not False:
+    if f"{_VAL}.n" in launch and validates(launch) is not False:
         yield from _validation(launch, ctx)
-    yield from _generation(launch, ctx)
-    if launch[VAL_ONLY].truthy() is not True:
+    if "data.n_samples" in launch:
+        yield from _generation(launch, ctx)
+    if f"{_ROLLOUT}.temperature" in launch and launch[VAL_ONLY].truthy() is not True:
         yield from _training(launch, ctx)
 
 
