@@ -2,7 +2,8 @@
 
 `echo "key: $WANDB_API_KEY"` puts the key into the log of the job, which is kept, shared and pasted into issues; `env`
 and `printenv` do it with every key that is exported. A key in `.env` or in a generated script stays on the shared
-disk when the job is over, readable for everybody in the group, and goes into the next commit or image.
+disk when the job is over, readable for everybody in the group, and goes into the next commit or image. Python
+programs do the same with `print(os.environ)` and `print(os.environ["HF_TOKEN"])`.
 
 Not counted are values that go to a program that reads them (`echo "$KEY" | docker login --password-stdin`), what only
 tells that a key is there (`${KEY:+set}`, `${#KEY}`), files of the user's home that are made for it (`~/.netrc`,
@@ -30,6 +31,7 @@ from verlint.rule import ERROR, WARNING, Context, rule
 from verlint.secret import is_secret_name
 from verlint.source import Span
 from verlint_rules.credentials.exposure import exposed
+from verlint_rules.credentials.python_prints import printed_credentials
 
 _PRINTERS = frozenset(["echo", "printf", "print", "cat", "logger"])
 _DUMPERS = frozenset(["env", "printenv", "export", "declare", "typeset", "set"])
@@ -76,9 +78,12 @@ class Shown:
         "access_token",
         "github_token",
         "judge",
+        "os.environ",
     ),
 )
 def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
+    if file.kind is Kind.PYTHON:
+        yield from _in_program(file, ctx)
     if file.kind not in (Kind.LAUNCHER, Kind.SPEC):
         return
     commands = commands_in(ctx.project, file)
@@ -107,6 +112,15 @@ def _finding(ctx: Context, places: Sequence[Shown]) -> Finding:
     for other in places[1 : SHOWN + 1]:
         finding = finding.with_related(other.span, "here too")
     return finding
+
+
+def _in_program(file: Loaded, ctx: Context) -> Iterator[Finding]:
+    for name, by, span in printed_credentials(file.source):
+        what = f"prints the value of {name}" if name else "prints the whole environment, credentials included,"
+        help_ = (
+            f'print whether it is there: bool(os.environ.get("{name}"))' if name else "print the names of interest only"
+        )
+        yield ctx.fail(span, f"`{by}` {what} into the log", help=help_, severity=None if name else WARNING)
 
 
 def _shown(command: Command, following: Sequence[Command], text: str) -> Iterator[Shown]:
