@@ -9,9 +9,9 @@ Fix: choose by the judged win rate on held-out prompts, or evaluate several chec
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from verlint.experiment.places import assignments_in, variants_in
+from verlint.experiment.places import assignments_in, commands_in
 from verlint.files.kinds import Kind
 from verlint.files.loading import Loaded
 from verlint.finding import Finding
@@ -50,11 +50,24 @@ def _is_gad(file: Loaded, ctx: Context) -> bool:
 def _in_shell(file: Loaded, ctx: Context) -> Iterator[tuple[Span, str]]:
     if file.kind not in (Kind.LAUNCHER, Kind.MARKDOWN):
         return
-    for variant in variants_in(ctx.project, file.source):
-        yield from _chooses(variant.command)
+    commands = commands_in(ctx.project, file)
+    for at, command in enumerate(commands):
+        yield from _chooses(command)
+        yield from _sorts(command, commands[at + 1 : at + 6])
     for each in assignments_in(ctx.project, file.source):
-        if each.value is not None and _CHOICE.search(each.name) and _ROUGE.search(each.value.shown):
+        if each.value is not None and _CHOICE.search(each.name) and _ROUGE.search(each.value.known or ""):
             yield each.span, f"{each.name}={each.value.shown}"
+
+
+def _sorts(command: Command, following: Sequence[Command]) -> Iterator[tuple[Span, str]]:
+    """`grep rouge … | sort | tail -1`."""
+    at, length = command.pipe
+    if command.name not in ("grep", "egrep", "jq", "awk", "rg") or length - at < 3:
+        return
+    behind = [other.name for other in following if other.pipe[1] == length and other.pipe[0] > at]
+    word = next((word for word in command.words if _ROUGE.search(word.shown)), None)
+    if word is not None and word.span is not None and "sort" in behind and {"head", "tail"} & set(behind):
+        yield word.span, "this pipeline"
 
 
 def _chooses(command: Command) -> Iterator[tuple[Span, str]]:
