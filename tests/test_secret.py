@@ -19,6 +19,8 @@ AWS = "AKIA" + "ABCD0123ABCD0123"
 AWS_SECRET = "abcdABCD0123+/" * 2 + "abcdABCD0123"
 GOOGLE = "AIza" + HEX * 2 + "abc"
 SLACK = "xoxb-" + "0123456789-" * 2 + "abcdef"
+DOCKER = "dckr_pat_" + HEX * 2
+SLACK_HOOK = "https://hooks.slack.com/services/T0123ABCD/B0123ABCD/" + HEX * 2
 OPAQUE = "A1b2C3d4E5f6A1b2C3d4"
 
 
@@ -61,6 +63,16 @@ OPAQUE = "A1b2C3d4E5f6A1b2C3d4"
         (f"credentials:\n  HF_TOKEN: {{value: {HEX40}}}", HEX40, "huggingface"),
         (f"credentials:\n  HF_TOKEN:\n    value: '{HEX40}'", HEX40, "huggingface"),
         (f"env:\n- name: HF_TOKEN\n  value: {HEX40}", HEX40, "huggingface"),
+        (f"machine api.wandb.ai login user password {HEX40}", HEX40, "generic"),
+        (f"docker login -u bob -p {OPAQUE} registry.example.org", OPAQUE, "generic"),
+        (f"sshpass -p {OPAQUE} ssh node-1", OPAQUE, "generic"),
+        (f"curl -s -u user:{OPAQUE} https://api.example.org", OPAQUE, "generic"),
+        (f"ENV WANDB_API_KEY {HEX40}", HEX40, "wandb"),
+        (f"setenv HF_TOKEN {HEX40}", HEX40, "huggingface"),
+        (f"KEY={HEX40}\nwandb login --relogin $KEY", HEX40, "wandb"),
+        (f"AccountKey={AWS_SECRET}", AWS_SECRET, "generic"),
+        (f"docker_token: {DOCKER}", DOCKER, "docker"),
+        (f"url={SLACK_HOOK}", SLACK_HOOK.removeprefix("https://"), "slack"),
     ],
 )
 def test_a_secret_is_found_with_its_place(text: str, value: str, provider: str) -> None:
@@ -123,6 +135,11 @@ def test_a_stand_in_is_told_apart(text: str, value: str, provider: str) -> None:
         "task-id: ${{ secrets.SCORECARD_TOKEN }}",
         "pip install sk-learn-extensions-for-everything",
         "https://user:${HF_TOKEN}@huggingface.co/x",
+        'echo "$REGISTRY_TOKEN" | docker login -u bob --password-stdin',
+        "docker run -u 1000:1000 image; curl -s https://api.example.org",
+        "machine api.wandb.ai login user password $WANDB_API_KEY",
+        f"KEY={HEX40}\ngit checkout $KEY; wandb login",
+        "the machine asks for a password once",
     ],
 )
 def test_what_only_looks_like_a_secret_is_left_alone(text: str) -> None:

@@ -59,15 +59,21 @@ _SHAPES = (
     ("wandb", r"wandb_v1_[A-Za-z0-9_]{20,}"),
     ("nvidia", r"nvapi-[A-Za-z0-9_-]{20,}"),
     ("groq", r"gsk_[A-Za-z0-9]{30,}"),
+    ("xai", r"xai-[A-Za-z0-9]{40,}"),
+    ("replicate", r"r8_[A-Za-z0-9]{30,}"),
+    ("docker", r"dckr_(?:pat|oat)_[A-Za-z0-9_-]{20,}"),
+    ("pypi", r"pypi-Ag[A-Za-z0-9_-]{50,}"),
+    ("slack", r"hooks\.slack\.com/services/T[A-Z0-9]{6,}/B[A-Z0-9]{6,}/[A-Za-z0-9]{16,}"),
     ("jwt", r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
 )
 _HEADS = _words(
-    "hf_ api_org_ sk- github_pat_ ghp_ gho_ ghu_ ghs_ ghr_ glpat- AKIA ASIA AIza xox wandb_v1_ nvapi- gsk_ eyJ"
+    "hf_ api_org_ sk- github_pat_ ghp_ gho_ ghu_ ghs_ ghr_ glpat- AKIA ASIA AIza xox wandb_v1_ nvapi- gsk_ eyJ "
+    "xai- r8_ dckr_ pypi-Ag hooks.slack"
 )
 _PREFIX = (
     r"hf_|api_org_|sk-(?:ant-|or-|proj-|svcacct-|admin-|None-)?(?:v\d-|api\d+-)?"
     r"|github_pat_|gh[pousr]_|glpat-|AKIA|ASIA|AIza|xox[abeoprs]-"
-    r"|wandb_v1_|nvapi-|gsk_|eyJ|local-"
+    r"|wandb_v1_|nvapi-|gsk_|eyJ|local-|xai-|r8_|dckr_|pypi-|hooks"
 )
 
 # Expressions are kept as text and compiled when first used: most runs need few of them.
@@ -81,12 +87,20 @@ _AFTER_NAME = (
     r"|:-|\\?[\"'][ \t]*,[ \t]*|[ \t]+|[ \t]*\\\n[ \t]*)"  # ${NAME:-, ("NAME", , --name value
     r"(?:\\?(?P<quote>[\"'])(?P<quoted>[^\"'\n\\]*)|(?P<bare><[^<>\n]*>|\[[\w -]*\]|[^\s\"'`;&|<>(){},\\]+))"
 )
-_SIGN = rf"{_NAME_WORD}|wandb|://|earer|PRIVATE KEY|{'|'.join(sorted(_HEADS))}"
+_SIGN = rf"{_NAME_WORD}|wandb|://|earer|PRIVATE KEY|machine|login|curl|sshpass|{'|'.join(sorted(_HEADS))}"
 """What stands in every text with a secret."""
 _WANDB_LOGIN = r"wandb(?:[ \t]+login\b|\.login\()(?P<rest>(?:\\\r?\n|[^\n;&|]){0,400})"
 _WANDB_KEY = r"(?<![A-Za-z0-9])(?:local-)?[0-9a-fA-F]{40}(?![A-Za-z0-9])"
 _IN_URL = r"://[^\s/:@\"']{1,80}:(?P<value>[^\s/@\"']{3,200})@"
 _BEARER = r"\b[Bb]earer[ \t]+(?P<value>[A-Za-z0-9._~+/=-]{16,})"
+_NETRC = r"\bpassword[ \t]+(?P<value>[^\s\"'\\]{6,200})"
+_AFTER_LOGIN = (
+    r"\b(?:docker|podman|helm|oras)[ \t]+(?:registry[ \t]+)?login\b[^\n;&|]{0,200}?[ \t]-p[ \t=]*"
+    r"(?P<value>[^\s\"';&|]{6,200})"
+)
+_USER_OPTION = r"\bcurl\b[^\n;&|]{0,400}?[ \t](?:-u|--user)[ \t=]+[\"']?[\w.@-]{1,80}:(?P<value>[^\s\"'@/]{6,200})"
+_SSHPASS = r"\bsshpass[ \t]+-p[ \t]*[\"']?(?P<value>[^\s\"']{4,200})"
+_LOGIN_VARIABLE = r"wandb[ \t]+login\b[^\n;&|]{0,200}?\$\{?(?P<name>[A-Za-z_]\w*)"
 _PRIVATE_KEY = r"(?s)-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----.*?(?:-----END [A-Z ]{0,20}PRIVATE KEY-----|\Z)"
 _ENCODED = r"base64,[A-Za-z0-9+/=]+|[A-Za-z0-9+/]{200,}={0,2}"
 
@@ -98,7 +112,7 @@ _VOCABULARY = _words(
 )
 # Words before KEY that make it a credential; `prompt_key` and `reward_fn_key` name fields of a record.
 _KEY_OWNERS = _words(
-    "ACCESS ANTHROPIC API AUTH AZURE CLAUDE DASHSCOPE DEEPSEEK ENCRYPTION GEMINI GOOGLE HF HUGGINGFACE LICENSE "
+    "ACCESS ACCOUNT ANTHROPIC API AUTH AZURE CLAUDE DASHSCOPE DEEPSEEK ENCRYPTION GEMINI GOOGLE HF HUGGINGFACE LICENSE "
     "OPENAI OPENROUTER PRIVATE SECRET SERVICE SIGNING SSH SUBSCRIPTION SWANLAB WANDB"
 )
 _STAND_INS = _words(
@@ -113,6 +127,7 @@ _STAND_IN_PART = (
     r"|(?:insert|put|enter|fill)[-_ ]|not[-_ ](?:needed|used|required|set|a[-_ ]real)|no[-_ ]key|goes[-_ ]here"
     r"|my[-_](?:api[-_]?)?(?:key|token|secret|password)|x{3,})|example$"
 )
+_ENV_LINE = r"(?:^|\n)[ \t]*(?:ENV|ARG|setenv)[ \t]+\Z"
 _NO_VALUE = r"(?i)(?:[-+]?\d[\d.,]{0,15}|true|false|null|none|<\|.*)$|#"
 _CODE = r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$"
 _REFERENCE = r"[$`%]|\{\{"
@@ -222,8 +237,11 @@ def _candidates(text: str) -> Iterator[Secret]:
         for login in re.compile(_WANDB_LOGIN).finditer(text):
             for key in re.compile(_WANDB_KEY).finditer(text, login.start("rest"), login.end("rest")):
                 yield Secret(key.start(), key.end(), "wandb", is_placeholder(key.group()))
+    if "wandb" in text and "login" in text:
+        yield from _of_variables(text)
     if "://" in text:
         yield from _plain(re.compile(_IN_URL).finditer(text), "url")
+    yield from _passwords(text)
     if "earer" in text:
         yield from _plain(
             (match for match in re.compile(_BEARER).finditer(text) if _looks_random(match["value"])), "bearer"
@@ -232,6 +250,40 @@ def _candidates(text: str) -> Iterator[Secret]:
         for match in re.compile(_PRIVATE_KEY).finditer(text):
             yield Secret(match.start(), match.end(), "private-key")
     yield from _named(text)
+
+
+def _of_variables(text: str) -> Iterator[Secret]:
+    """Keys of wandb in variables of any name that `wandb login` gets."""
+    for name in {match["name"] for match in re.compile(_LOGIN_VARIABLE).finditer(text)}:
+        for match in re.finditer(rf"(?<![\w$]){name}=[\"']?(?P<value>{_WANDB_KEY})", text):
+            yield Secret(match.start("value"), match.end("value"), "wandb", is_placeholder(match["value"]))
+
+
+def _passwords(text: str) -> Iterator[Secret]:
+    """Passwords that no name stands before: in a netrc, behind `-p` of a login, behind `user:`."""
+    found: list[tuple[str, str]] = []
+    if "machine" in text and "password" in text:
+        found.append((_NETRC, "netrc"))
+    if "login" in text:
+        found.append((_AFTER_LOGIN, "generic"))
+    if "curl" in text:
+        found.append((_USER_OPTION, "generic"))
+    if "sshpass" in text:
+        found.append((_SSHPASS, "generic"))
+    for expression, provider in found:
+        for match in re.compile(expression).finditer(text):
+            value = match["value"]
+            if _is_reference(value) or not (_looks_random(value) or _is_password(value)):
+                continue
+            if provider == "netrc" and "machine" not in text[max(match.start() - 200, 0) : match.start()]:
+                continue
+            yield Secret(match.start("value"), match.end("value"), "generic", is_placeholder(value))
+
+
+def _is_password(value: str) -> bool:
+    """Whether a value has characters of two kinds at least."""
+    tests = (any(map(str.isdigit, value)), any(map(str.isupper, value)), any(map(str.islower, value)))
+    return len(value) >= 6 and sum(tests) + (not value.isalnum()) >= 2
 
 
 def _plain(matches: Iterable[re.Match[str]], provider: str) -> Iterator[Secret]:
@@ -281,22 +333,16 @@ def _gives(text: str, start: int, name: str, delimiter: str) -> bool:
         return before == "${"
     if before.endswith(("$", "${")):
         return False
-    return name.startswith("-") or delimiter.strip(" \t\\\n") != ""
+    if name.startswith("-") or delimiter.strip(" \t\\\n") != "":
+        return True
+    return re.compile(_ENV_LINE).search(text, max(start - 12, 0), start) is not None
 
 
 def _looks_secret(name: str, value: str) -> bool:
     if _is_path(value) or " " in value:
         return False
     if "PASS" in name.upper():
-        kinds = sum(
-            (
-                any(map(str.isdigit, value)),
-                any(map(str.isupper, value)),
-                any(map(str.islower, value)),
-                not value.isalnum(),
-            )
-        )
-        return len(value) >= 6 and kinds >= 2
+        return _is_password(value)
     return _looks_random(value)
 
 

@@ -9,12 +9,15 @@ from weakref import WeakKeyDictionary
 
 from verlint.experiment.project import Project
 from verlint.experiment.variants import Variant
-from verlint.languages.bash.command import Assignment
+from verlint.files.kinds import Kind
+from verlint.files.loading import Loaded
+from verlint.languages.bash.command import Assignment, Command
 from verlint.record import dataclass, field
 from verlint.source import Source, Span
 from verlint.value import Hole
 
 _KNOWN: WeakKeyDictionary[Project, Mapping[int, _Written]] = WeakKeyDictionary()
+_CALLED: WeakKeyDictionary[Project, Mapping[int, list[Source]]] = WeakKeyDictionary()
 
 
 @dataclass(slots=True)
@@ -37,6 +40,42 @@ def assignments_in(project: Project, source: Source) -> Sequence[Assignment]:
 def assignments_by_name(project: Project, source: Source) -> Mapping[str, Sequence[Assignment]]:
     """The same, by the name that gets a value."""
     return _of(project, source).by_name
+
+
+def commands_in(project: Project, file: Loaded) -> list[Command]:
+    """The commands written in a file, as every way of starting them gives them, and in the files it calls that are not
+    looked at themselves; of a spec those of its `run` texts."""
+    if file.kind is not Kind.SPEC:
+        sources = [file.source, *only_called(project, file.source)]
+        return [variant.command for source in sources for variant in variants_in(project, source)]
+    from verlint.experiment.spec_runs import commands_of_run
+
+    specs = [each.spec for each in project.specs if each.source is file.source and each.spec is not None]
+    return [
+        command for spec in specs for stage in spec.stages.values() for command in commands_of_run(stage, project.tree)
+    ]
+
+
+def only_called(project: Project, source: Source) -> list[Source]:
+    """The files that a script runs or sources and that are not looked at themselves, each with the first script that
+    does."""
+    found = _CALLED.get(project)
+    if found is None:
+        found = _CALLED[project] = _collect_called(project)
+    return found.get(id(source), [])
+
+
+def _collect_called(project: Project) -> dict[int, list[Source]]:
+    known = {id(file.source) for file in project.files}
+    out: dict[int, list[Source]] = {}
+    for script in project.scripts:
+        for path in script.resolution.paths:
+            for event in path.events:
+                source = event.span.in_file().source
+                if id(source) not in known:
+                    known.add(id(source))
+                    out.setdefault(id(script.source), []).append(source)
+    return out
 
 
 def within(inner: Span, outer: Span) -> bool:

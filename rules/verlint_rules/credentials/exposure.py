@@ -15,6 +15,7 @@ PROVIDERS = {
     "anthropic": "Anthropic key",
     "aws": "AWS key",
     "bearer": "bearer token",
+    "docker": "Docker token",
     "generic": "credential",
     "github": "GitHub token",
     "gitlab": "GitLab token",
@@ -25,10 +26,13 @@ PROVIDERS = {
     "nvidia": "NVIDIA key",
     "openai": "OpenAI key",
     "openrouter": "OpenRouter key",
+    "pypi": "package index token",
     "private-key": "private key",
+    "replicate": "Replicate token",
     "slack": "Slack token",
     "url": "password in a URL",
     "wandb": "Weights & Biases key",
+    "xai": "xAI key",
 }
 
 

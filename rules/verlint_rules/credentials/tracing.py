@@ -53,11 +53,11 @@ class _Tracing:
     switch: Node | None = None
 
 
-def printed(text: str, program: Program) -> Iterator[Printed]:
-    """All places, in the order of the text."""
+def printed(text: str, program: Program, switch: Node | None = None) -> Iterator[Printed]:
+    """All places, in the order of the text. `switch` is what has switched tracing on before the first line."""
     if not names_secret(text):
         return
-    state = _Tracing(text)
+    state = _Tracing(text, switch)
     for group in program.groups:
         yield from _visit(group, state)
 

@@ -23,6 +23,7 @@ from verlint.files.loading import Loaded
 from verlint.finding import Edit, Finding, Safety
 from verlint.languages.bash.command import Assignment, Command
 from verlint.languages.bash.wrappers import unwrap
+from verlint.lazy import pattern
 from verlint.record import dataclass
 from verlint.rule import ERROR, WARNING, Context, rule
 from verlint.secret import is_placeholder, is_secret_name
@@ -57,13 +58,18 @@ _NO_KEY_NEEDED = frozenset(
 )
 _SWITCHES = frozenset(["0", "1", "true", "false", "yes", "no", "on", "off"])
 """Values of a switch (`ENABLE_CONTINUOUS_TOKEN=1`), whose name only sounds like a credential."""
+_JSON_ENTRY = pattern(r"[\"']([A-Za-z_]\w*)[\"'][ \t]*:[ \t]*[\"']([^\"']*)[\"']")
+_IN_PROGRAM = pattern(
+    r"(?m)^(?!\s*#).*?\bos\.environ\[[\"'](?P<name>\w+)[\"']\][ \t]*=[ \t]*"
+    r"(?P<quote>[\"'])(?P<value>[^\"'\n]+)(?P=quote)[ \t]*(?:#|$)"
+)
 _OFF = {"WANDB_MODE": ("disabled", "offline", "dryrun"), "WANDB_DISABLED": ("true", "1", "True", "TRUE")}
 
 
 @dataclass(frozen=True, slots=True)
 class Overwritten:
     """A credential that gets a stand-in: `whole` is the statement when it does nothing else, `traced` that `set -x`
-    is on."""
+    is on, `in_spec` and `elsewhere` that it is written in a spec, or in another file than a launcher."""
 
     name: str
     value: str
@@ -71,6 +77,7 @@ class Overwritten:
     whole: Span | None = None
     traced: bool = False
     in_spec: bool = False
+    elsewhere: bool = False
 
 
 @rule("VL402", "placeholder-overwrites-credential", on=Loaded, severity=ERROR, since="0.1", fixable="unsafe")
@@ -82,6 +89,10 @@ def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
             by_name.setdefault(each.name, []).append(each)
         for places in by_name.values():
             yield from _finding(ctx, places, off)
+        yield from _in_json(file, ctx)
+    elif file.kind in (Kind.YAML, Kind.PYTHON):
+        for one in _in_yaml(file) if file.kind is Kind.YAML else _in_program(file):
+            yield from _finding(ctx, [one], "")
     elif file.kind is Kind.SPEC:
         for spec in (each.spec for each in ctx.project.specs if each.source is file.source):
             yield from _in_spec(spec, ctx) if spec is not None else ()
@@ -112,7 +123,45 @@ def _finding(ctx: Context, places: Sequence[Overwritten], off: str) -> Iterator[
     yield finding
 
 
+def _in_json(file: Loaded, ctx: Context) -> Iterator[Finding]:
+    """Stand-ins in the runtime environment of a job: `--runtime-env-json '{"env_vars": {"NAME": "…"}}'`."""
+    seen: set[tuple[str, int, int]] = set()
+    for variant in variants_in(ctx.project, file.source):
+        for word in variant.command.argv:
+            text = word.known or ""
+            if "env_vars" not in text or word.span is None or word.span.order() in seen:
+                continue
+            for match in _JSON_ENTRY.finditer(text):
+                if _stand_in(match[1], match[2]):
+                    seen.add(word.span.order())
+                    yield from _finding(ctx, [Overwritten(match[1], match[2], word.span, elsewhere=True)], "")
+
+
+def _in_yaml(file: Loaded) -> Iterator[Overwritten]:
+    """Stand-ins in the `env_vars` of a runtime environment of Ray."""
+    if "env_vars" not in file.source.text:
+        return
+    from verlint.languages.yaml import Mapping, Scalar, parse_yaml, walk
+
+    for document in parse_yaml(file.source).documents:
+        for node in walk(document):
+            names = node.get("env_vars") if isinstance(node, Mapping) else None
+            for entry in names.entries if isinstance(names, Mapping) else ():
+                value = entry.value
+                if isinstance(value, Scalar) and value.text and _stand_in(entry.key.text, value.text):
+                    yield Overwritten(entry.key.text, value.text, value.span, elsewhere=True)
+
+
+def _in_program(file: Loaded) -> Iterator[Overwritten]:
+    """Stand-ins that a Python program sets: `os.environ["NAME"] = "…"`."""
+    for match in _IN_PROGRAM.finditer(file.source.text):
+        if _stand_in(match["name"], match["value"]):
+            yield Overwritten(match["name"], match["value"], file.source.span(*match.span("value")), elsewhere=True)
+
+
 def _help(first: Overwritten, harmless: str) -> str:
+    if first.elsewhere:
+        return "delete it, so that the value of the environment counts"
     if first.in_spec:
         return "delete it: the name under `credentials` says that it is needed at launch"
     return "delete the assignment" + ("" if harmless else f"; to ask for it: {_demand(first.name, first.traced)}")

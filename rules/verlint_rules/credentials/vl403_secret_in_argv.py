@@ -18,13 +18,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
+from verlint.experiment.places import commands_in
 from verlint.files.kinds import Kind
+from verlint.files.loading import Loaded
 from verlint.finding import Edit, Finding, Safety
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.wrappers import program_name, unwrap
 from verlint.rule import ERROR, WARNING, Context, rule
+from verlint.secret import is_secret_name
 from verlint.value import Text
 from verlint_rules.credentials.exposure import Exposed, exposed, written_secret
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from verlint.experiment.spec import SpecStage
 
 _ANY = "export the variable and let the program read it there"
 _HELP = {
@@ -34,6 +41,8 @@ _HELP = {
     "docker": "pass the variable on by its name: -e NAME",
     "podman": "pass the variable on by its name: -e NAME",
     "curl": "read the header from a file: curl -H @FILE",
+    "mpirun": "pass the variable on by its name: -x NAME",
+    "ssh": "let sshd accept the variable (SendEnv), or read it on the other node from a file",
     "git": "use a credential helper or GIT_ASKPASS",
     "ray": "export it before `ray start`, or name a file that only the job's user can read",
     "srun": "export it before; srun and sbatch pass the environment on",
@@ -41,8 +50,34 @@ _HELP = {
 }
 
 
-@rule("VL403", "secret-in-argv", on=Command, severity=ERROR, since="0.1", fixable="unsafe")
-def check(command: Command, ctx: Context) -> Iterator[Finding]:
+@rule("VL403", "secret-in-argv", on=Loaded, severity=ERROR, since="0.1", fixable="unsafe")
+def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
+    if file.kind not in (Kind.LAUNCHER, Kind.MARKDOWN, Kind.SPEC):
+        return
+    for command in commands_in(ctx.project, file):
+        yield from _in_command(command, ctx)
+    if file.kind is Kind.SPEC:
+        for spec in (each.spec for each in ctx.project.specs if each.source is file.source):
+            for stage in spec.stages.values() if spec is not None else ():
+                yield from _in_arguments(stage, ctx)
+
+
+def _in_arguments(stage: SpecStage, ctx: Context) -> Iterator[Finding]:
+    """Arguments of a stage, which its launcher gets as words."""
+    for name, value in stage.args.items():
+        holes = value.text.holes if value.text is not None else ()
+        outside = next((hole.name for hole in holes if is_secret_name(hole.name)), "")
+        if value.span is None or not (outside or (is_secret_name(name) and written_secret(f"{name}={value}"))):
+            continue
+        what = f"the value of {outside}" if outside else "the credential itself"
+        message = f"{what} is an argument of the stage's launcher: everybody on the node can read it"
+        help_ = (
+            f"leave `{name}` out, name {outside or 'it'} under `credentials`, and let the launcher read the environment"
+        )
+        yield ctx.fail(value.span, message, help=help_)
+
+
+def _in_command(command: Command, ctx: Context) -> Iterator[Finding]:
     if command.builtin or command.function or not command.argv:
         return
     name = program_name(command.argv[0])
@@ -67,17 +102,29 @@ def _exposed(before: Text, word: Text, program: str) -> Iterator[Exposed]:
 
 
 def _finding(command: Command, ctx: Context, word: Text, each: Exposed, program: str) -> Finding:
-    what = f"the {each.name} itself" if each.written and " " in each.name else f"the value of {each.name}"
+    what = f"the value of {each.name}"
+    if each.written and (" " in each.name or each.name == "credential"):
+        what = f"the {each.name} itself"
     document = ctx.project.kinds.get(id(command.span.in_file().source)) is Kind.MARKDOWN
+    image = _goes_into_an_image(command)
     finding = ctx.fail(
         word.span or command.span,
-        f"{what} is an argument of `{program or 'a program'}`: everybody on the node can read it",
+        f"{what} is an argument of `{program or 'a program'}`: everybody on the node can read it"
+        + (", and the image keeps it in its history" if image else ""),
         hops=(),
-        help=_HELP.get(program, _ANY),
+        help="mount it as a secret: --secret id=NAME,env=NAME" if image else _HELP.get(program, _ANY),
         severity=WARNING if document else None,
     )
-    edit = _by_name(word, each.name, program)
+    edit = None if image else _by_name(word, each.name, program)
     return finding if edit is None else finding.with_fix("pass the name only", edit, safety=Safety.UNSAFE)
+
+
+def _goes_into_an_image(command: Command) -> bool:
+    """`docker build --build-arg NAME=…`."""
+    argv = unwrap(command.argv).argv
+    return program_name(argv[0]) in ("docker", "podman", "buildah") and any(
+        word.known in ("build", "buildx", "bud") for word in argv[1:3]
+    )
 
 
 def _by_name(word: Text, name: str, program: str) -> Edit | None:

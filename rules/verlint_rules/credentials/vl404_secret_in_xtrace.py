@@ -5,7 +5,8 @@ shared and pasted into issues, and a key in them is a key given away. `[ -z "$WA
 HF_TOKEN=$TOKEN` and `: "${WANDB_API_KEY:?}"` print it just as `wandb login "$WANDB_API_KEY"` does. What does not
 print it: `${WANDB_API_KEY:+set}`, `${#WANDB_API_KEY}`, here-strings, redirections.
 
-Not counted are tracing that is switched on only under a condition, and assignments of stand-ins.
+Tracing is followed through functions, subshells, sourced and called files, `bash -x` and the first line of a batch
+job. Not counted are tracing that is switched on only under a condition, and assignments of stand-ins.
 
 Fix: turn tracing off around the line, `{ set +x; } 2>/dev/null` before and `set -x` after it, or test with
 `${WANDB_API_KEY:+set}`. A login that only hands the key on can go: the programs read it from the environment.
@@ -15,11 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from verlint.experiment.places import assignments_in, variants_in, within
+from verlint.experiment.places import assignments_in, only_called, variants_in, within
 from verlint.experiment.project import Project
 from verlint.experiment.script import Script
 from verlint.finding import Edit, Finding, Safety
 from verlint.languages.bash.command import Surroundings
+from verlint.languages.bash.syntax import Node
+from verlint.lazy import pattern
 from verlint.record import dataclass
 from verlint.rule import ERROR, Context, rule
 from verlint.source import Span
@@ -27,6 +30,7 @@ from verlint_rules.credentials.exposure import exposed
 from verlint_rules.credentials.tracing import printed
 
 SHOWN = 10
+_TRACED_BATCH = pattern(r"(?P<shebang>#![^\n]*\b(?:ba|z|k)?sh[ \t]+-[a-wyz]*x[a-z]*)[ \t]*\n(?:[^\n]*\n){0,5}?#SBATCH")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,38 +46,59 @@ class Shown:
 
 @rule("VL404", "secret-in-xtrace", on=Script, severity=ERROR, since="0.1", fixable="unsafe")
 def check(script: Script, ctx: Context) -> Iterator[Finding]:
-    by_name: dict[str, dict[int, Shown]] = {}
-    found = list(_static(script))
+    by_name: dict[tuple[str, str], dict[int, Shown]] = {}
+    found = [each for each in _static(script) if not _never_traced(each, script, ctx.project)]
     for each in _replayed(script, ctx.project):
         if not any(within(each.statement, other.statement) for other in found):
             found.append(each)
     for each in found:
-        by_name.setdefault(each.name, {}).setdefault(each.statement.in_file().start, each)
-    for name, places in by_name.items():
+        place = each.statement.in_file()
+        by_name.setdefault((place.source.path, each.name), {}).setdefault(place.start, each)
+    for (_, name), places in by_name.items():
         yield _finding(ctx, name, [places[place] for place in sorted(places)])
 
 
 def _static(script: Script) -> Iterator[Shown]:
     for source, program in script.syntax:
-        for each in printed(source.text, program):
+        for each in printed(source.text, program, _by_the_first_line(source.text)):
             statement = source.span(each.statement.start, each.statement.end)
             switch = source.span(each.switch.start, each.switch.end)
             yield Shown(each.name, source.span(each.node.start, each.node.end), statement, switch, own=True)
 
 
+def _never_traced(shown: Shown, script: Script, project: Project) -> bool:
+    """Whether the run reaches a command, each time with tracing off: a file that it sources may have switched it."""
+    if script.document or "source" not in script.source.text:
+        return False
+    reached = [
+        variant.command.around.xtrace
+        for variant in variants_in(project, script.source)
+        if within(shown.span, variant.command.span)
+    ]
+    return bool(reached) and not any(reached)
+
+
 def _replayed(script: Script, project: Project) -> Iterator[Shown]:
-    """What the run shows beyond the text alone: tracing of the caller, credentials under other names."""
+    """What the run shows beyond the text alone: tracing of the caller, credentials under other names. A file that is
+    only called or sourced is looked at with the script that does."""
     if script.document:
         return
-    for variant in variants_in(project, script.source):
-        command = variant.command
-        for word in command.argv if command.around.xtrace else ():
-            for each in exposed(word):
-                yield Shown(each.name, word.span or command.span, command.span, _caller(command.around))
-    for assignment in assignments_in(project, script.source):
-        if assignment.around.xtrace and assignment.value is not None:
-            for each in exposed(assignment.value):
-                yield Shown(each.name, assignment.span, assignment.span, _caller(assignment.around))
+    for source in (script.source, *only_called(project, script.source)):
+        for variant in variants_in(project, source):
+            command = variant.command
+            for word in command.argv if command.around.xtrace else ():
+                for each in exposed(word):
+                    yield Shown(each.name, word.span or command.span, command.span, _caller(command.around))
+        for assignment in assignments_in(project, source):
+            if assignment.around.xtrace and assignment.value is not None:
+                for each in exposed(assignment.value):
+                    yield Shown(each.name, assignment.span, assignment.span, _caller(assignment.around))
+
+
+def _by_the_first_line(text: str) -> Node | None:
+    """The first line of a batch job that starts it with `bash -x`; others are mostly started by `bash FILE`."""
+    match = _TRACED_BATCH.match(text)
+    return None if match is None else Node(0, match.end("shebang"))
 
 
 def _caller(around: Surroundings) -> Span | None:

@@ -215,16 +215,20 @@ def _is_placeholder(key: object) -> bool:
     return isinstance(key, tuple) and key[0] == "placeholder"
 
 
-def _task_in(scope: set[str], stage: SpecStage) -> bool:
-    """Whether the stage evaluates only tasks of the scope."""
+def stage_tasks(stage: SpecStage) -> str:
+    """The tasks that a stage evaluates, comma-separated; "" when they are not known."""
     value = stage.args.get("tasks") or stage.args.get("task")
     if value is None or not value.decided:
         text = stage.run_source.text if stage.run_source is not None else ""
         match = _TASKS.search(text)
         words = text[match.end() :].split() if match is not None else []
-        tasks = words[0] if words else ""
-    else:
-        tasks = ",".join(map(str, value.data)) if isinstance(value.data, list) else str(value)
+        return words[0] if words else ""
+    return ",".join(map(str, value.data)) if isinstance(value.data, list) else str(value)
+
+
+def _task_in(scope: set[str], stage: SpecStage) -> bool:
+    """Whether the stage evaluates only tasks of the scope."""
+    tasks = stage_tasks(stage)
     return bool(tasks) and set(tasks.split(",")) <= scope
 
 

@@ -59,6 +59,23 @@ def code_execution(source: Source) -> Iterator[tuple[str, Span]]:
                 yield f"{_CODE[0]}=1", _span(source, node)
 
 
+def public_repositories(source: Source) -> Iterator[tuple[Span, str]]:
+    """The calls that make or fill a repository without making it private: the call's name or its `private=False`."""
+    import ast
+
+    for node in _nodes(source, ("create_repo", "push_to_hub")):
+        name = node.func.attr if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else ""
+        if not isinstance(node, ast.Call) or name not in ("create_repo", "push_to_hub"):
+            continue
+        if any(each.arg is None for each in node.keywords):
+            continue
+        private = next((each for each in node.keywords if each.arg == "private"), None)
+        if private is None:
+            yield _span(source, node.func), name
+        elif isinstance(private.value, ast.Constant) and not private.value.value:
+            yield _span(source, private), "private=False"
+
+
 def _nodes(source: Source, words: tuple[str, ...]) -> Iterator[ast.AST]:
     if not any(word in source.text for word in words):
         return

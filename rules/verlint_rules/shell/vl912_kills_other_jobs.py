@@ -6,7 +6,8 @@ every Ray of the user, also the head of the cluster that the job has just joined
 
 Broad kills are a warning. `ray stop --force` is an information: in a container of its own, or on a node that a
 scheduler gave to this job alone, it hits nobody else. Silent for `kill` of a known process (`$!`, a pid file), for
-`pkill` with a pattern of this project (a path, a script, a port), and for a plain `ray stop`.
+`pkill` with a pattern of this project (a path, a script, a port), for a plain `ray stop`, and for `ray stop --force` in
+job files and workflows.
 
 Fix: remember the pid, `python3 server.py & SERVER=$!`, and end it with `kill "${SERVER}"`; use `ray stop` without
 `--force`.
@@ -42,13 +43,18 @@ def check(command: Command, ctx: Context) -> Iterator[Finding]:
         yield _broad(command, "every process that uses a GPU of this host", ctx)
     elif name in ("kill", "xargs") and _takes_all(words, command):
         yield _broad(command, "every process of that kind on this host", ctx)
-    elif name == "ray" and _forced_stop(words):
+    elif name == "ray" and _forced_stop(words) and not _is_job_file(command):
         yield ctx.fail(
             command.span,
             "this ends every Ray of the user on the host, also that of other jobs",
             help="use `ray stop`, or keep it for nodes that belong to this job alone",
             severity=Severity.INFO,
         )
+
+
+def _is_job_file(command: Command) -> bool:
+    """Whether a scheduler or a CI runs it, on nodes or in a container of its own."""
+    return command.span.in_file().source.path.endswith((".yml", ".yaml"))
 
 
 def _forced_stop(words: tuple[Text, ...]) -> bool:

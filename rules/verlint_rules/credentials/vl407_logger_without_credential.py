@@ -1,0 +1,142 @@
+"""The run logs to Weights & Biases, but in a way that cannot work or records nothing.
+
+Found are: a key that the launcher takes out of the environment before the launch (`unset WANDB_API_KEY`, `env -u`,
+`env -i`), a container that does not get it (`docker run` without `-e WANDB_API_KEY`, `--env-file` or a mounted home),
+and the reverse contradiction: the logger is on while `WANDB_MODE=disabled` or `WANDB_DISABLED=true` throws everything
+away that a training run sends to it.
+
+A job that nobody watches (Slurm, `ray job submit`, `nohup`) in a project that nowhere speaks of a key, a login or a
+mode needs verification: without a login on the node wandb asks for a key there, and nobody answers. Launchers that
+are started by hand are left alone, for most people have logged in once.
+
+Fix: export WANDB_API_KEY before the launch and pass it into the container by name, set `WANDB_MODE=offline`, or take
+`wandb` out of `trainer.logger`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from verlint.experiment.launch import CONTAINERS, Launch
+from verlint.experiment.paths import written_at
+from verlint.experiment.places import variants_in
+from verlint.experiment.project import Project
+from verlint.finding import Finding
+from verlint.languages.bash.command import Command
+from verlint.languages.bash.wrappers import program_name, unwrap
+from verlint.lazy import pattern
+from verlint.rule import WARNING, Context, rule
+from verlint.source import Span
+from verlint.value import Text
+from verlint_rules.credentials.logger import KEY, LOGGER, drops_everything, is_login, logs_to_wandb, switched_off
+
+_SPEAKS = ("wandb_api_key", "wandb login", "wandb.login", "wandb_mode", "wandb_disabled", ".netrc")
+_BATCH = pattern(r"(?m)^#SBATCH\b")
+_HOME = pattern(r"(?:^|source=|src=)(?:~|\$\{?HOME\}?|/root|/home)(?:/\.netrc)?/?(?::|,|$)")
+
+
+@rule("VL407", "logger-without-credential", on=Launch, severity=WARNING, since="0.1", words=("wandb",))
+def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
+    if logs_to_wandb(launch) is not True:
+        return
+    logger = launch[LOGGER]
+    at = logger if logger.given else launch.head
+    off = switched_off(launch.command)
+    if off is not None:
+        if drops_everything(off[0]) and launch["trainer.val_only"].truthy() is not True and logger.given:
+            message = f"the logger wandb is on, but {off[0]} throws away what it is given"
+            help_ = "take wandb out of trainer.logger, or set WANDB_MODE=offline to keep the records"
+            yield ctx.fail(at, message, help=help_).with_related(written_at(off[1]), off[0])
+        return
+    taken = _taken_away(launch.command, ctx.project) or _kept_out(launch.command)
+    if taken is not None:
+        why, place = taken
+        help_ = f"pass {KEY} on, set WANDB_MODE=offline, or take wandb out of trainer.logger"
+        yield ctx.fail(at, f"the logger wandb is on, but {why}", help=help_).with_related(place, "here")
+    elif logger.given and _unwatched(launch) and not ctx.project.mentions(_SPEAKS):
+        yield ctx.unsure(
+            at,
+            "the logger wandb is on, and nothing here gives a key, a login or a mode: the job may wait for a key",
+            help=f"check it before the launch, or set WANDB_MODE=offline: {_DEMAND}",
+            verify=f'[ -n "${{{KEY}:+set}}" ] || grep -c api.wandb.ai ~/.netrc',
+        )
+
+
+_DEMAND = f': "${{{KEY}:?set {KEY}}}"'
+
+
+def _taken_away(command: Command, project: Project) -> tuple[str, Span | None] | None:
+    """What removes the key from the environment of a command: an option of `env`, an `unset` before it."""
+    for at, word in enumerate(command.argv):
+        if program_name(word) != "env" or (at and word.known != "env"):
+            continue
+        if KEY not in unwrap(command.argv).assignments:
+            for before, option in zip(command.argv[at:], command.argv[at + 1 :], strict=False):
+                if option.known in ("-i", "--ignore-environment", "-") or (
+                    (before.known in ("-u", "--unset") and option.known == KEY) or option.known == f"--unset={KEY}"
+                ):
+                    return f"`env` takes {KEY} away", option.span
+        break
+    if KEY in command.around.environment or KEY in command.prefix:
+        return None
+    place: Span | None = None
+    source = command.span.in_file().source
+    for variant in variants_in(project, source):
+        other = variant.command
+        if other.span.in_file().start >= command.span.in_file().start:
+            break
+        if is_login(other):
+            return None
+        if other.builtin and other.name == "unset" and any(word.known == KEY for word in other.words):
+            place = other.span if not other.around.guards else None
+    return None if place is None else (f"{KEY} was unset before the launch", place)
+
+
+def _kept_out(command: Command) -> tuple[str, Span | None] | None:
+    """A container that the key does not get into."""
+    argv = unwrap(command.argv).argv
+    name = program_name(argv[0]) if argv else ""
+    if name not in ("docker", "podman", "nerdctl") or name not in CONTAINERS or len(argv) < 2 or argv[1].known != "run":
+        return None
+    options = _options(argv[2:], CONTAINERS[name])
+    for option, value in options:
+        if option in ("-e", "--env") and value.split("=", 1)[0] in (KEY, "WANDB_MODE", "WANDB_DISABLED", ""):
+            return None
+        if option == "--env-file" or (option in ("-v", "--volume", "--mount") and _HOME.search(value)):
+            return None
+        if not option:  # words that are not known before the run may be options
+            return None
+    return f"`{name} run` does not pass {KEY} into the container", argv[0].span
+
+
+def _options(words: Sequence[Text], with_value: frozenset[str]) -> list[tuple[str, str]]:
+    """The options before the image, each with its value; an option without a name for a word that is not known."""
+    found: list[tuple[str, str]] = []
+    at = 0
+    while at < len(words):
+        text = words[at].known if words[at].known is not None else words[at].prefix
+        if words[at].elastic and not text:
+            found.append(("", ""))
+            at += 1
+            continue
+        if text is None or not text.startswith("-"):
+            break
+        if "=" in text:
+            name, _, value = text.partition("=")
+            found.append((name, words[at].shown.partition("=")[2] or value))
+        elif text in with_value and at + 1 < len(words):
+            found.append((text, words[at + 1].shown))
+            at += 1
+        else:
+            found.append((text, ""))
+        at += 1
+    return found
+
+
+def _unwatched(launch: Launch) -> bool:
+    """Whether the launch runs where nobody can answer a question."""
+    command = launch.command
+    names = [program_name(word) for word in command.argv[:6]]
+    submitted = "ray" in names and any(word.known == "submit" for word in command.argv[:6])
+    batch = _BATCH.search(command.span.in_file().source.text) is not None
+    return batch or submitted or "nohup" in names or "srun" in names
