@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from weakref import WeakKeyDictionary
 
-from verlint.experiment.launch import Launch
+from verlint.experiment.launch import Launch, enters_container
 from verlint.experiment.paths import Components, absolute, components, is_below, last_component, written_at
 from verlint.experiment.script import Script
 from verlint.experiment.stage import called_file
@@ -261,7 +261,7 @@ def _read(out: Ledger, step: _Step, launch_of: Callable[[Command], Launch | None
             out.saves.append(saved)
     if name not in _QUIET:
         out.uses.extend(_uses(step, argv))
-    if name not in _HARMLESS and not trains and not step.deeper:
+    if name not in _HARMLESS and not trains and not step.deeper and not enters_container(argv):
         _read_maker(out, step, argv)
 
 

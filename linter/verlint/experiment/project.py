@@ -61,11 +61,11 @@ class Project:
         return found
 
     def _parse_fences(self, texts: Iterable[Source]) -> None:
-        """Read the texts of a document, in which `<words>` are stand-ins."""
+        """Read the texts of a document, in which `<words>` and `{NAME}` are stand-ins."""
         from verlint.languages.bash.parser import parse
 
         for text in texts:
-            self.programs[id(text)] = parse(text.text, stand_ins="<" in text.text)
+            self.programs[id(text)] = parse(text.text, stand_ins=True)
 
     def _launcher(self, source: Source, path: str) -> Script:
         return self._script(source, path, (source,), document=False)

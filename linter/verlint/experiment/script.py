@@ -65,7 +65,8 @@ class Script:
     @cached_property
     def resolution(self) -> Resolution:
         """What it does when it is started by itself."""
-        entry = Entry(start=self.start, name=self.name, arguments=[] if self.document else None)
+        home = posixpath.basename(self.start or self.tree.root.name) if self.document else ""
+        entry = Entry(start=self.start, name=self.name, arguments=[] if self.document else None, home=home)
         return explore(self.texts, self.tree, entry, programs=self.programs)
 
     def directive(self, name: str) -> str:

@@ -237,7 +237,7 @@ def _may_make(event: Command, path: str, variant: Variant) -> bool:
     if any(posixpath.basename(each.target.known or "") == posixpath.basename(path) for each in event.redirects):
         return True
     if name in _ELSEWHERE and variant.entry.document and _bases(variant, variant.entry.tree):
-        return True
+        return not _comes_home(event, variant)
     change = branch_change(event)
     if change is not None and name == "git" and change.folder in ("", *pieces, *variant.entry.path.split("/")[:-1]):
         return True
@@ -251,6 +251,13 @@ def _may_make(event: Command, path: str, variant: Variant) -> bool:
     if posixpath.basename(path) in last:
         return True
     return name in _MAKERS and (not pieces.isdisjoint(last - {""}) or "." in last)
+
+
+def _comes_home(event: Command, variant: Variant) -> bool:
+    """Whether the reader goes to the document's folder between an event and a command."""
+    begin, end = event.span.in_file().end, variant.command.span.in_file().start
+    notes = variant.entry.resolution.paths[min(variant.paths)].notes
+    return any(note.kind == "home" and begin <= note.span.in_file().start < end for note in notes)
 
 
 def _is_tolerated(command: Command) -> bool:

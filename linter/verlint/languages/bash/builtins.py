@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from verlint.languages.bash.control import Control
-from verlint.languages.bash.pieces import known
+from verlint.languages.bash.pieces import Parts, flat, known
 from verlint.languages.bash.printing import Argument
 from verlint.languages.bash.syntax import Simple
 from verlint.value import Literal
@@ -55,10 +55,23 @@ class Builtins(Control):
             self.status = 1
             return
         self.set_plain("OLDPWD", self.cwd)
-        self.cwd = self.absolute(target)
+        if self._is_home(target):
+            self.note("home", "", simple)
+            self.cwd = self.run.start
+        else:
+            self.cwd = self.absolute(target)
         if back:
             self.write((*self.cwd, Literal("\n")))
         self.status = 0
+
+    def _is_home(self, target: Parts) -> bool:
+        """Whether the reader of a document goes to the folder it lies in, wherever that is on his machine."""
+        home = self.run.home
+        if not home or not flat(target).rstrip("/").endswith(home):
+            return False
+        full = self.absolute(target)
+        located = self.locate(full)
+        return flat(full).rpartition("/")[2] == home and (located is None or not self.is_folder(located))
 
     def _pushd(self, words: list[Argument], simple: Simple) -> None:
         before = self.cwd

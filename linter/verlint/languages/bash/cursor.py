@@ -19,6 +19,7 @@ _STAND_IN = pattern(
     r"(?<![<>&])(?!(?<=[ \t])<[\w./-]+\.\w+>[\w./])"  # `<in.txt>out.txt` between blanks is two redirections
     r"<(?:[A-Za-z_.…](?:[^<>\n`$|;&()\"']{0,80}[^\s<>`$|;&()\"'])?|[A-Za-z_][^\s<>`$;&()\"']*|(?=>[ \t]))>"
 )
+_IN_BRACES = pattern(r"\{[A-Z][A-Z0-9_]*\}")
 
 
 class BashSyntaxError(Exception):
@@ -33,7 +34,7 @@ class Cursor:
     """A place in a text. `offsets` maps positions to those of an enclosing text when this one was derived from it (back
     quotes, `<<-`); `final_backslash` says that a backslash at the very end disappears, as it does at the end of a
     file; `extended` that `@(…)` and kin are patterns, which a script must ask for (None: see whether it does). With
-    `stand_ins`, `<words>` in a word stands for what a reader is to put there."""
+    `stand_ins`, `<words>` or `{NAME}` in a word stands for what a reader is to put there."""
 
     def __init__(
         self,
@@ -154,10 +155,11 @@ class Cursor:
         )
 
     def stand_in_end(self) -> int:
-        """Where the stand-in `<words>` at the cursor ends, -1 when there is none."""
-        if not self.stand_ins or self.char() != "<":
+        """Where the stand-in `<words>` or `{NAME}` at the cursor ends, -1 when there is none."""
+        char = self.char()
+        if not self.stand_ins or char not in ("<", "{"):
             return -1
-        found = _STAND_IN.match(self.text, self.pos, self.stop)
+        found = (_STAND_IN if char == "<" else _IN_BRACES).match(self.text, self.pos, self.stop)
         return -1 if found is None else found.end()
 
     # ---- implemented further up

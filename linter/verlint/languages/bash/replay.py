@@ -76,7 +76,8 @@ class Entry:
     `start` is the working directory, relative to the root of the checkout; `name` is `$0`. `arguments` is None when
     anybody may pass anything. `environment` are exported variables with known values. `mount` is the absolute path of
     the root where that is known (then the world is closed when `closed` is set: an unset variable is empty, as in a
-    real run)."""
+    real run). `home` is the name of the start folder, for a document whose reader has to go there first: a `cd` to an
+    unknown place of that name is one to the start folder."""
 
     start: str = ""
     name: str = ""
@@ -84,6 +85,7 @@ class Entry:
     environment: Mapping[str, str] | None = None
     mount: str = ""
     closed: bool = False
+    home: str = ""
 
 
 def _shell(source: Source, entry: Entry, run: Run) -> Shell:
@@ -92,6 +94,7 @@ def _shell(source: Source, entry: Entry, run: Run) -> Shell:
         cwd = plain(posixpath.normpath(posixpath.join(entry.mount, entry.start)))
     else:
         cwd = (Hole(("cwd", entry.start), "PWD", "directory the launcher is started in"),)
+    run.start = cwd
     shell = Shell(run, source, plain(entry.name or source.path), cwd)
     for name, value in (entry.environment or {}).items():
         shell.globals[name] = Variable(plain(value), exported=True)
@@ -124,7 +127,7 @@ def explore(
     steps = 0
     while waiting and len(paths) < max_paths and steps < MAX_TOTAL_STEPS:
         choices, begin = waiting.pop(0)
-        run = Run(files, choices, closed=entry.closed, mount=entry.mount, programs=parsed)
+        run = Run(files, choices, closed=entry.closed, mount=entry.mount, home=entry.home, programs=parsed)
         shell = _shell(texts[0], entry, run) if begin is None else begin.shell(run)
         checkpoints = _walk(shell, texts, begin)
         paths.append(_path(run, shell.status))

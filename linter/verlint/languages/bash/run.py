@@ -108,12 +108,15 @@ class Run:
     """One replayed path: the answers given to undecidable conditions, and what was recorded.
 
     `choices` are the answers prescribed for this path; `alternatives` collects the answer lists of the paths not taken.
+    `start` is the folder the text is started in, `home` the name of that folder where it was written for it.
     """
 
     files: Files
     choices: tuple[bool, ...] = ()
     closed: bool = False
     mount: str = ""
+    home: str = ""
+    start: Parts = ()
     max_steps: int = MAX_STEPS
     taken: list[bool] = field(default_factory=list)
     alternatives: list[tuple[bool, ...]] = field(default_factory=list)

@@ -95,7 +95,7 @@ class ExtGlob(Node):
 
 @dataclass(slots=True)
 class StandIn(Node):
-    """`<your model>` in a document: the reader is to put something in its place."""
+    """`<your model>` or `{YOUR_MODEL}` in a document: the reader is to put something in its place."""
 
     text: str
 
