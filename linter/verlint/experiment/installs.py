@@ -109,7 +109,14 @@ def _install(command: Command, words: Sequence[Text]) -> Install:
                 _without_extras(words[at]) if _is_folder(words[at]) else words[at]
             )
         at += 1
-    return Install(command, *(tuple(found[kind]) for kind in ("folders", "editable", "packages", "files")), forced)
+    return Install(
+        command,
+        folders=tuple(found["folders"]),
+        editable=tuple(found["editable"]),
+        packages=tuple(found["packages"]),
+        files=tuple(found["files"]),
+        forced=forced,
+    )
 
 
 def _is_folder(word: Text) -> bool:
