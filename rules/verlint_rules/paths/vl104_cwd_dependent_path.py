@@ -71,7 +71,9 @@ def _written(value: Value, submitted: bool, ctx: Context) -> Finding:
 
 def _where(submitted: bool) -> str:
     if submitted:
-        return "a submitted job runs in a copy of its files below /tmp/ray of one node, and what it saves there goes with it"
+        return (
+            "a submitted job runs in a copy of its files below /tmp/ray, and what it saves there goes with the session"
+        )
     return "what is saved lies below the folder that the launcher is started in, and is not found from another one"
 
 
