@@ -24,9 +24,8 @@ from verlint.lazy import pattern
 from verlint.rule import WARNING, Context, rule
 from verlint.source import Span
 from verlint.value import Literal, Text
+from verlint_rules.artifacts.merging import merged_folder
 
-_MERGER = pattern(r"(?:.*/)?(?:\w*model_merger|merge_model\w*|model_merge\w*)\.py|verl\.model_merger(?:\.\w+)*")
-_FOLDERS = ("--local_dir", "--local-dir", "--target_dir", "--backend_dir", "--hf_model_path")
 _RANK = pattern(r"rank|procid|node.?id", 2)
 _JOINED = pattern(r"[ \t]*(?:\d?>{1,2}&?[ \t]*\S+[ \t]*)*(?:\|\||&&)")
 _ASKED = pattern(r"(?:\b(?:if|while|until|elif)[ \t]+(?:![ \t]*)?|\|\|[ \t]*|![ \t]*)$")
@@ -44,29 +43,16 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
         for at, command in enumerate(commands):
             if command.span.order() in seen or command.span.in_file().source is not script.source:
                 continue
-            folder = _merged(command)
+            folder = merged_folder(command)
             if folder is None:
                 continue
-            reader = next((each for each in commands[at + 1 :] if _reads(each, folder) and _merged(each) is None), None)
+            reader = next(
+                (each for each in commands[at + 1 :] if _reads(each, folder) and merged_folder(each) is None), None
+            )
             finding = None if reader is None else _judged(command, reader, ctx)
             if finding is not None:
                 seen[command.span.order()] = finding
     yield from seen.values()
-
-
-def _merged(command: Command) -> Text | None:
-    """The folder whose shards a command merges, None for other commands."""
-    if command.builtin or command.function:
-        return None
-    program = python_program(command.argv)
-    if program is None or _MERGER.fullmatch(program.entry) is None:
-        return None
-    words = program.arguments
-    for word, after in zip(words, (*words[1:], None), strict=True):
-        option, equals, _ = (word.known or word.prefix).partition("=")
-        if option in _FOLDERS:
-            return word.slice(len(option) + 1, 1_000_000) if equals else after
-    return None
 
 
 def _reads(command: Command, folder: Text) -> bool:
