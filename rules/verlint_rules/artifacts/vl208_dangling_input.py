@@ -10,7 +10,8 @@ names. Silent where any command, tool, document or other text of the experiment 
 program of unknown effect may have filled the folder, and for names that only the host knows.
 
 A model below `/tmp` is judged alike: that folder is empty in a fresh container, so some step of the experiment has to
-download or copy the model. Where the project names a model of the hub that is called the same, that one may be meant.
+download or copy the model. A single run is left alone, since nothing says where it belongs. Where the project names a
+model of the hub that is called the same, that one may be meant.
 
 Fix: read the file that the tool writes, or add the step that writes this one; name the hub's model, or download it.
 """
@@ -51,7 +52,7 @@ def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
     if script is None or not experiment.root:
         return
     yield from _data_files(script, ctx)
-    for model in local_models(script, ctx.project):
+    for model in local_models(script, ctx.project) if len(experiment.stages) > 1 else ():
         yield _of_model(model, ctx)
 
 
