@@ -47,6 +47,7 @@ class SpecStages:
     def _stage(self, spec: Spec, stage: SpecStage, order: int, path: str | None) -> Stage:
         branch = stage.branch if stage.branch.given else None
         said = _said_of(spec, stage)
+        commands = [] if stage.entry.given else self._commands(spec, stage, path)
         return Stage(
             id=stage.id,
             span=stage.id_span,
@@ -54,19 +55,23 @@ class SpecStages:
             launcher=_said(stage.launcher),
             family=said.family,
             kind=said.kind,
-            launches=[self._own_launch(stage, said)] if stage.entry.given else self._called(spec, stage, said, path),
+            events=commands,
+            launches=[self._own_launch(stage, said)] if stage.entry.given else self._called(commands, said),
             branch=branch,
             branch_span=None if branch is None else branch.span,
             spec=stage,
         )
 
-    def _called(self, spec: Spec, stage: SpecStage, said: _Said, path: str | None) -> list[Launch]:
+    def _commands(self, spec: Spec, stage: SpecStage, path: str | None) -> list[Command]:
         """What the launcher of a stage starts when it is called as the stage says."""
         place = None if path is None else launcher_place(path, spec, stage, self.tree)
         arguments = None if place is None else call_arguments(stage, place.source)
         if place is None or arguments is None:
             return []
-        commands = commands_of(place, arguments, self.tree, self.programs)
+        return commands_of(place, arguments, self.tree, self.programs)
+
+    def _called(self, commands: Sequence[Command], said: _Said) -> list[Launch]:
+        """The launches among the commands of a stage's launcher."""
         launches = [launch for command in commands if (launch := self.launches.launch(command)) is not None]
         return [self._as_said(launch, said) for launch in launches]
 
