@@ -7,7 +7,7 @@ Copies hand a step over to another folder. A command whose effect is not known m
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from weakref import WeakKeyDictionary
 
@@ -23,7 +23,7 @@ from verlint.languages.bash.wrappers import program_name, unwrap
 from verlint.lazy import pattern
 from verlint.record import dataclass, field
 from verlint.source import Source, Span
-from verlint.value import Literal, Text
+from verlint.value import Literal, Text, Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Save:
 
     `roles` is None when they are not known; `every` and `last` are the steps between two saves and the last step, None
     when not known; `steps` are those of a copy. `never` says that the launch is told to save nothing. `every_span` is
-    where the distance of the steps is written.
+    where the distance of the steps is written, `kept` what says how many checkpoints of a role are kept.
     """
 
     folder: Text
@@ -95,6 +95,13 @@ class Save:
     steps: frozenset[int] = frozenset()
     never: bool = False
     every_span: Span | None = None
+    kept: Mapping[str, Value] = field(default_factory=dict)
+
+    def keep(self, role: str) -> int | None:
+        """How many checkpoints of a role ("" for a whole step) are kept, None for all of them or an unknown number."""
+        values = [self.kept.get(each) for each in ((role,) if role else ROLES)]
+        numbers = [value.number() for value in values if value is not None and value.given]
+        return min((int(number) for number in numbers if number is not None and number > 0), default=None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -289,6 +296,7 @@ def saved_by(launch: Launch, place: Place) -> Save | None:
         last=last,
         never=every is not None and every <= 0,
         every_span=frequency.span,
+        kept={role: launch[f"trainer.max_{role}_ckpt_to_keep"] for role in ROLES},
     )
 
 
