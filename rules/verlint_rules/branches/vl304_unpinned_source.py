@@ -49,7 +49,7 @@ _REF_OPTIONS = ("-b", "--branch", "--revision")
     on=Experiment,
     severity=WARNING,
     since="0.1",
-    words=("clone", "git+", "docker", "podman", "pip install", "-m pip", "checkout:", "image:"),
+    words=("git clone", "git+", "docker run", "docker pull", "podman", "pip install", "-m pip", "verlint/exp"),
 )
 def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
     if experiment.spec is not None:
