@@ -495,7 +495,7 @@ def test_a_fault_is_found_at_its_place(mutant: Mutant, tmp_path: Path, monkeypat
     path = folder / mutant.file
     path.write_text(mutant.applied(path.read_text("utf-8")), "utf-8")
     monkeypatch.chdir(folder)
-    settings = Settings(root=folder, select=("VL8", mutant.found.split()[1]))
+    settings = Settings(root=folder, select=("VL8", mutant.found.split()[-1]))
     loading = load(["."], settings)
     report = check_project(loading.files, settings, folder, unreadable=loading.unreadable)
     found = [f"{each.file}:{each.span.begin.line if each.span else 0} {each.code}" for each in report.findings]
