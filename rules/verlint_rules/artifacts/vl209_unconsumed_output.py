@@ -7,13 +7,15 @@ or a stage was copied and its input was not.
 An information, for stages whose kind only serves others (extraction, experience lists, deployment, off-policy data,
 preparation of data, warm-up), where the experiment has stages of the kind that reads such a thing. In a spec use is a
 `deps` entry or `needs`; in drivers and documents an option of the reader that names the run. Silent where a reader's
-input is not known before the run, and for trained models and scores, which are results.
+input is not known before the run, where two stages read one output (a reader of the wrong one is VL802 or VL803), and
+for trained models and scores, which are results.
 
 Fix: let the stage that should read it name it, or drop the stage.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from verlint.experiment.handovers import links_of
@@ -47,17 +49,18 @@ def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
 
 
 def _of_spec(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
-    used: set[str] = set()
+    used: Counter[str] = Counter()
     for stage in experiment.stages:
         if stage.spec is not None:
-            used.update(str(dep.from_stage) for dep in stage.spec.deps.values() if dep.from_stage.given)
-            used.update(str(need) for need in stage.spec.needs)
+            named = {str(dep.from_stage) for dep in stage.spec.deps.values() if dep.from_stage.given}
+            used.update(named.union(map(str, stage.spec.needs)))
+    shared = {stage.kind for stage in experiment.stages if used[stage.id] > 1}
     for stage in experiment.stages:
         serves = stage.kind in _SERVING or any(
             each.producer == stage.kind and not each.checkpoint for each in HANDOVERS.get(stage.family, ())
         )
         reading = [each for each in experiment.stages if each.order > stage.order and each.spec and each.spec.deps]
-        if not serves or stage.id in used or not reading:
+        if not serves or used[stage.id] or stage.kind in shared or not reading:
             continue
         message = f"no stage uses what `{stage.id}` makes"
         found = ctx.fail(stage.span, message, value=f"stages.{stage.id}.kind = {stage.kind}", help=_HELP)
@@ -72,9 +75,11 @@ _HELP = "name it in the deps of the stage that should read it, or drop the stage
 
 
 def _of_driver(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
-    used = {id(link.producer) for link in links_of(experiment)}
+    links = links_of(experiment)
+    used = {id(link.producer) for link in links}
+    shared = {stage.kind for stage in experiment.stages if sum(link.producer is stage for link in links) > 1}
     for kind in HANDOVERS.get(experiment.family, ()):
-        if kind.checkpoint:
+        if kind.checkpoint or kind.producer in shared:
             continue
         readers = [stage for stage in experiment.stages if stage.kind == kind.consumer]
         inputs = [setting(stage, kind.option) for stage in readers]
