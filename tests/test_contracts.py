@@ -15,6 +15,7 @@ from fixture_cases import EXAMPLES, FIXTURES, ROOT, transcript
 from verlint.docs import differences, read_doc
 from verlint.example import Example, check_example
 from verlint.header import headers
+from verlint.record import replace
 from verlint.report import FORMATS, render
 from verlint.rule import THEMES, Rule, load_rules
 from verlint.secret import find_secrets
@@ -31,6 +32,9 @@ HEAVY = (
     "verlint_rules.shell.vl905_endless_argument_loop",
 )
 """What the check of one plain launcher has no use for."""
+
+OPEN = ("VL005", "VL009")
+"""Rules that say what a draft leaves open; the good examples of other rules may be drafts."""
 
 each_rule = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
 each_example = pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
@@ -87,7 +91,9 @@ def test_fixtures_belong_to_rules() -> None:
 
 @pytest.mark.parametrize("example", GOOD, ids=lambda example: example.name)
 def test_all_rules_are_silent_on_good_examples(example: Example) -> None:
-    assert transcript(check_example(example, select=("ALL",))) == ""
+    report = check_example(example, select=("ALL",))
+    kept = tuple(each for each in report.findings if each.code not in OPEN or each.code == example.code)
+    assert transcript(replace(report, findings=kept)) == ""
 
 
 def test_pages_are_up_to_date() -> None:

@@ -1,4 +1,5 @@
-"""Clean experiments with one fault each: a rule about families and stages finds it, at its place, and nothing else.
+"""Clean experiments with one fault each: the rule for it finds it, at its place, and no rule about families and stages
+finds anything else.
 
 Each mutant replaces one piece of text in one file of `fixtures/experiments/FAMILY/clean`.
 """
@@ -19,7 +20,8 @@ from verlint.settings import Settings
 
 @dataclass(frozen=True)
 class Mutant:
-    """The `nth` place of `old` in a file becomes `new`, which is the fault `found` (place and code)."""
+    """The `nth` place of `old` in a file becomes `new`, which is the fault `found` (place and code; a launcher of
+    several experiments has one for each)."""
 
     family: str
     file: str
@@ -274,7 +276,14 @@ MUTANTS = (
         1,
         "scripts/math_generate_offp.sh:84 VL809",
     ),
-    Mutant("opcd", "scripts/math_train_offp.sh", "TOTAL_STEPS=50", "TOTAL_STEPS=80", 1, "run_all.sh:34 VL811"),
+    Mutant(
+        "opcd",
+        "scripts/math_train_offp.sh",
+        "TOTAL_STEPS=50",
+        "TOTAL_STEPS=80",
+        1,
+        "math.exp.yaml:79 VL811, run_all.sh:34 VL811",
+    ),
     Mutant(
         "opcd",
         "scripts/math_train_offp.sh",
@@ -385,6 +394,97 @@ MUTANTS = (
         1,
         "usage_example.sh:27 VL806",
     ),
+    Mutant(
+        "gad",
+        "README.md",
+        "git -C verl checkout seqkd &&",
+        "pip install --no-deps ./verl &&\ngit -C verl checkout seqkd &&",
+        1,
+        "README.md:23 VL303",
+    ),
+    Mutant("gad", "README.md", "checkout seqkd", "checkout warmup", 1, "README.md:22 VL301"),
+    Mutant("gad", "README.md", "checkout warmup", "checkout gad", 1, "README.md:32 VL301"),
+    Mutant("gad", "README.md", "checkout gad", "checkout warmup", 1, "README.md:49 VL301"),
+    Mutant("gad", "README.md", "checkout eval", "checkout gad", 1, "README.md:59 VL301"),
+    Mutant("gad", "README.md", "checkout eval", "checkout seqkd", 2, "README.md:66 VL301"),
+    Mutant("gad", "README.md", "git -C verl checkout gad &&\n", "", 1, "README.md:49 VL301"),
+    Mutant("gad", "gad.exp.yaml", "branch: seqkd", "branch: eval", 1, "gad.exp.yaml:30 VL301"),
+    Mutant("gad", "gad.exp.yaml", "branch: warmup", "branch: gad", 1, "gad.exp.yaml:39 VL301"),
+    Mutant("gad", "gad.exp.yaml", "branch: gad", "branch: warmup", 1, "gad.exp.yaml:48 VL301"),
+    Mutant("gad", "gad.exp.yaml", "branch: eval", "branch: gad", 1, "gad.exp.yaml:61 VL301"),
+    Mutant("gad", "gad.exp.yaml", "    branch: seqkd\n", "", 1, "gad.exp.yaml:27 VL302"),
+    Mutant("gad", "gad.exp.yaml", "    branch: gad\n", "", 1, "gad.exp.yaml:45 VL302"),
+    Mutant("gad", "gad.exp.yaml", "    branch: eval\n", "", 1, "gad.exp.yaml:58 VL302"),
+    Mutant("gad", "README.md", "STEP=800", "STEP=810", 1, "README.md:45 VL202"),
+    Mutant("gad", "README.md", '--resume_step "${STEP}"', "--resume_step 850", 1, "README.md:52 VL204"),
+    Mutant(
+        "gad", "README.md", "/lmsys-7b-warmup/global_step", "/lmsys-7b-warm-up/global_step", 1, "README.md:47 VL203"
+    ),
+    Mutant("gad", "README.md", '/global_step_${STEP}" "', '/global_step_${STEP}/actor" "', 1, "README.md:47 VL204"),
+    Mutant("gad", "README.md", "--ckpt_start 800", "--ckpt_start 810", 1, "README.md:69 VL202"),
+    Mutant("gad", "README.md", "--ckpt_step 50", "--ckpt_step 40", 1, "README.md:69 VL202"),
+    Mutant("gad", "gad.exp.yaml", "role: critic, step: 800", "role: critic, step: 850", 1, "gad.exp.yaml:52 VL204"),
+    Mutant("gad", "gad.exp.yaml", "step: 1600", "step: 1610", 1, "gad.exp.yaml:77 VL202"),
+    Mutant("gad", "gad.exp.yaml", "profile: a100-h200", "profile: b200", 1, "gad.exp.yaml:9 VL305"),
+    Mutant("gad", "gad.exp.yaml", "WANDB_API_KEY: null, ", "", 1, "gad.exp.yaml:27 VL405"),
+    Mutant(
+        "oel",
+        "README.md",
+        "## Round 1\n",
+        "## Round 1\n\n```bash\nuv venv .venv\nray start --head\nsource .venv/bin/activate\n```\n",
+        1,
+        "README.md:15 VL306",
+    ),
+    Mutant(
+        "oel",
+        "README.md",
+        "## Round 1\n",
+        "## Round 1\n\n```bash\ndocker run --gpus all -it czwin32768/verl2:v0.2.0-vllm085\npip install -r requirements_b200.txt\n```\n",
+        1,
+        "README.md:15 VL305",
+    ),
+    Mutant(
+        "oel",
+        "README.md",
+        "scripts/textgame_consolidate.sh",
+        "scripts/textgame_consolidate.sh.sh",
+        1,
+        "README.md:39 VL010",
+    ),
+    Mutant("oel", "README.md", "  --resume_policy_ckpt 100 \\\n", "", 1, "README.md:77 VL201"),
+    Mutant("oel", "oel-sokoban.exp.yaml", "profile: a100-h200", "profile: b200", 1, "oel-sokoban.exp.yaml:8 VL305"),
+    Mutant("oel", "oel-sokoban.exp.yaml", "H100:8", "B200:8", 1, "oel-sokoban.exp.yaml:8 VL305"),
+    Mutant("oel", "oel-sokoban.exp.yaml", "WANDB_API_KEY: null, ", "", 1, "oel-sokoban.exp.yaml:60 VL405"),
+    Mutant(
+        "oel",
+        "oel-sokoban.exp.yaml",
+        "role: actor, step: 100}",
+        "role: critic, step: 100}",
+        1,
+        "oel-sokoban.exp.yaml:91 VL203",
+    ),
+    Mutant("oel", "scripts/textgame_eval.sh", "set -euo pipefail\n", "", 1, "scripts/textgame_eval.sh:37 VL210"),
+    Mutant("opcd", "math.exp.yaml", "profile: a100-h200", "profile: b200", 1, "math.exp.yaml:9 VL305"),
+    Mutant("opcd", "math.exp.yaml", "  WANDB_API_KEY: null\n", "", 1, "math.exp.yaml:46 VL405"),
+    Mutant(
+        "opcd",
+        "scripts/math_consolidate.sh",
+        "verl.trainer.main_ppo",
+        "verl.trainer.main_pro",
+        1,
+        "scripts/math_consolidate.sh:60 VL308",
+    ),
+    Mutant("opcd", "short.exp.yaml", "role: actor, step: 50", "role: actor, step: 51", 1, "short.exp.yaml:51 VL202"),
+    Mutant("coach", "coach.exp.yaml", "H100:8", "B200:8", 1, "coach.exp.yaml:8 VL305"),
+    Mutant(
+        "coach",
+        "scripts/train/train_el.sh",
+        "verl.trainer.main_ppo",
+        "verl.trainer.main_eval_el",
+        1,
+        "scripts/train/train_el.sh:71 VL308",
+    ),
+    Mutant("opo", "opo.exp.yaml", "A100:8", "B200:8", 1, "opo.exp.yaml:9 VL305"),
 )
 
 
@@ -395,8 +495,8 @@ def test_a_fault_is_found_at_its_place(mutant: Mutant, tmp_path: Path, monkeypat
     path = folder / mutant.file
     path.write_text(mutant.applied(path.read_text("utf-8")), "utf-8")
     monkeypatch.chdir(folder)
-    settings = Settings(root=folder, select=("VL8",))
+    settings = Settings(root=folder, select=("VL8", mutant.found.split()[-1]))
     loading = load(["."], settings)
     report = check_project(loading.files, settings, folder, unreadable=loading.unreadable)
     found = [f"{each.file}:{each.span.begin.line if each.span else 0} {each.code}" for each in report.findings]
-    assert found == [mutant.found]
+    assert found == mutant.found.split(", ")

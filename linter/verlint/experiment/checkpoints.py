@@ -7,11 +7,11 @@ Copies hand a step over to another folder. A command whose effect is not known m
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from weakref import WeakKeyDictionary
 
-from verlint.experiment.launch import CONTAINERS, Launch
+from verlint.experiment.launch import CONTAINERS, Launch, enters_container
 from verlint.experiment.paths import Components, absolute, components, is_below, last_component, written_at
 from verlint.experiment.script import Script
 from verlint.experiment.stage import called_file
@@ -23,7 +23,7 @@ from verlint.languages.bash.wrappers import program_name, unwrap
 from verlint.lazy import pattern
 from verlint.record import dataclass, field, replace
 from verlint.source import Source, Span
-from verlint.value import Literal, Text
+from verlint.value import Literal, Text, Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Save:
 
     `roles` is None when they are not known; `every` and `last` are the steps between two saves and the last step, None
     when not known; `steps` are those of a copy. `never` says that the launch is told to save nothing. `every_span` is
-    where the distance of the steps is written.
+    where the distance of the steps is written, `kept` what says how many checkpoints of a role are kept.
     """
 
     folder: Text
@@ -97,6 +97,13 @@ class Save:
     steps: frozenset[int] = frozenset()
     never: bool = False
     every_span: Span | None = None
+    kept: Mapping[str, Value] = field(default_factory=dict)
+
+    def keep(self, role: str) -> int | None:
+        """How many checkpoints of a role ("" for a whole step) are kept, None for all of them or an unknown number."""
+        values = [self.kept.get(each) for each in ((role,) if role else ROLES)]
+        numbers = [value.number() for value in values if value is not None and value.given]
+        return min((int(number) for number in numbers if number is not None and number > 0), default=None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -273,7 +280,7 @@ def _read(out: Ledger, step: _Step, launch_of: Callable[[Command], Launch | None
             out.saves.append(saved)
     if name not in _QUIET:
         out.uses.extend(_uses(step, argv))
-    if name not in _HARMLESS and not trains and not step.deeper:
+    if name not in _HARMLESS and not trains and not step.deeper and not enters_container(argv):
         _read_maker(out, step, argv)
 
 
@@ -301,6 +308,7 @@ def saved_by(launch: Launch, place: Place) -> Save | None:
         last=last,
         never=every is not None and every <= 0,
         every_span=frequency.span,
+        kept={role: launch[f"trainer.max_{role}_ckpt_to_keep"] for role in ROLES},
     )
 
 

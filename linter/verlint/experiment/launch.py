@@ -69,6 +69,8 @@ CONTAINERS: Mapping[str, frozenset[str]] = {
 }
 """Programs that run a command in a container, with their options that take the next word."""
 
+_WAITING = frozenset(["bash", "sh", "zsh", "sleep", "tail", "cat"])
+
 _VERBS = {
     "accelerate": ("launch",),
     "uv": ("run",),
@@ -160,6 +162,15 @@ def _behind_container(words: tuple[Text, ...], name: str) -> tuple[Text, ...]:
             return words[at + 1 :]
         at += 2 if text in CONTAINERS[name] else 1
     return ()
+
+
+def enters_container(argv: tuple[Text, ...]) -> bool:
+    """Whether a command only starts a container to work in: `docker run -it IMAGE`, with a shell or with a program that
+    waits."""
+    if not argv or program_name(argv[0]) not in CONTAINERS:
+        return False
+    words = _behind_container(argv, program_name(argv[0]))
+    return not words or (len(words) < 3 and program_name(words[0]) in _WAITING)
 
 
 def _behind_launcher(words: tuple[Text, ...], name: str) -> tuple[Text, ...]:

@@ -130,8 +130,8 @@ class Script:
 
     @property
     def _home(self) -> Home | None:
-        """Where a document lies that clones a repository: it may be its own."""
-        if not self.document or not any("git clone" in text.text for text in self.texts):
+        """Where a document lies, whose reader has to go there first."""
+        if not self.document:
             return None
         from verlint.languages.bash.clones import Home
 

@@ -13,6 +13,8 @@ from verlint.record import dataclass
 from verlint.source import Source
 from verlint.value import Literal, Text, Value
 
+_MAX_PATHS = 6
+
 
 @dataclass(frozen=True, slots=True)
 class LauncherPlace:
@@ -66,7 +68,12 @@ def _word(value: Value) -> Text:
 
 
 def commands_of(place: LauncherPlace, arguments: list[Text], tree: Tree, programs: dict[int, Program]) -> list[Command]:
-    """The commands of the call, on its expected path."""
+    """The commands of the call, on its expected path; where that ends in a failure (what an earlier stage makes is not
+    there yet), on the path that gets furthest without."""
     entry = Entry(start=place.start, name=place.name, arguments=arguments)
-    resolution = explore([place.source], tree, entry, programs=programs, max_paths=1)
-    return resolution.paths[0].commands if resolution.paths else []
+    for most in (1, _MAX_PATHS):
+        paths = explore([place.source], tree, entry, programs=programs, max_paths=most).paths
+        passing = [path for path in paths if not path.status]
+        if passing:
+            return max(passing, key=lambda path: len(path.commands)).commands
+    return paths[0].commands if paths else []

@@ -53,7 +53,8 @@ class SpecStages:
         branch = stage.branch if stage.branch.given else None
         said = _said_of(spec, stage)
         taught = self._taught(spec, stage, path) if self.launches.taught else None
-        launches = [self._own_launch(stage, said)] if stage.entry.given else self._called(spec, stage, said, path)
+        commands = [] if stage.entry.given else self._commands(spec, stage, path)
+        launches = [self._own_launch(stage, said)] if stage.entry.given else self._called(commands, said)
         if taught is not None and not launches and taught.launcher.sets_keys:
             launches = [self._as_taught(taught, stage, said)]
         return Stage(
@@ -63,6 +64,7 @@ class SpecStages:
             launcher=_said(stage.launcher),
             family=said.family,
             kind=said.kind,
+            events=commands,
             launches=launches,
             branch=branch,
             branch_span=None if branch is None else branch.span,
@@ -89,13 +91,16 @@ class SpecStages:
         found = replace(launch_of(call, command), family=said.family, stage=said.kind)
         return replace(self._as_said(found, said), find_at_hand=self.launches.at_hand)
 
-    def _called(self, spec: Spec, stage: SpecStage, said: _Said, path: str | None) -> list[Launch]:
+    def _commands(self, spec: Spec, stage: SpecStage, path: str | None) -> list[Command]:
         """What the launcher of a stage starts when it is called as the stage says."""
         place = None if path is None else launcher_place(path, spec, stage, self.tree)
         arguments = None if place is None else call_arguments(stage, place.source)
         if place is None or arguments is None:
             return []
-        commands = commands_of(place, arguments, self.tree, self.programs)
+        return commands_of(place, arguments, self.tree, self.programs)
+
+    def _called(self, commands: Sequence[Command], said: _Said) -> list[Launch]:
+        """The launches among the commands of a stage's launcher."""
         launches = [launch for command in commands if (launch := self.launches.launch(command)) is not None]
         return [self._as_said(launch, said) for launch in launches]
 

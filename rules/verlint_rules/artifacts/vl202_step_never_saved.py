@@ -3,7 +3,8 @@
 A run saves every step that `trainer.save_freq` divides, and its last one; nothing in between. An evaluation, a next
 round or a hand-over that asks for another step finds no folder: the model load fails after the queue and the start of
 the cluster, and launchers that merge shards first go on with a folder they have made themselves. The same holds for a
-step behind the end of the run.
+step behind the end of the run, and for one that `trainer.max_actor_ckpt_to_keep` (or that of the critic) has removed:
+the run then deletes its oldest checkpoint at each save.
 
 Certain when the step count of the run is known, and also when several such steps of one run are used, since only one
 of them can be its last. A single one of a run that counts epochs may be the last step, and is one to verify. In a spec
@@ -15,7 +16,7 @@ Fix: use a step that is saved, or give the run a `trainer.save_freq` that divide
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from verlint.experiment.checkpoints import Ledger, Place, Save, Use, ledger_of_script, saved_by
 from verlint.experiment.paths import last_component, shown
@@ -59,16 +60,28 @@ class _Rhythm:
 
     every: int
     last: int | None
+    keep: int | None = None
 
     def lacks(self, step: int) -> bool | None:
-        """Whether a step is not saved; None for one that may be the last."""
+        """Whether a step is not there when the run has ended; None for one that may be the last."""
         if self.last is not None:
-            return step > self.last or (step != self.last and step % self.every != 0)
+            return step not in self.left
         return None if step % self.every else False
 
     @property
+    def left(self) -> Sequence[int]:
+        """The steps that are there when a run of known length has ended."""
+        last = self.last or 0
+        steps = [*range(self.every, last, self.every), last]
+        return steps if self.keep is None else steps[-self.keep :]
+
+    @property
     def words(self) -> str:
-        """`every 50 steps, up to step 400`."""
+        """`every 50 steps up to 400, its last, and keeps the newest 2`."""
+        return self._saved if self.keep is None else f"{self._saved}, and keeps only the newest {self.keep}"
+
+    @property
+    def _saved(self) -> str:
         every = "every step" if self.every == 1 else f"every {self.every} steps"
         if self.last is None:
             return every
@@ -80,6 +93,10 @@ class _Rhythm:
         """The saved steps just below and just above."""
         below = step - step % self.every
         last = self.last
+        if self.keep is not None:
+            if last is None:
+                return []
+            return sorted(self.left, key=lambda each: (abs(each - step), each))[:2]
         found = {below, below + self.every} if last is None else {min(below, last), min(below + self.every, last)}
         return sorted(each for each in found if each > 0 and each != step)
 
@@ -94,17 +111,28 @@ def _of_uses(uses: Sequence[Use], ledger: Ledger, ctx: Context) -> Iterator[Find
     runs = [save for save in saves if not save.steps]
     if not runs or any(save.every is None for save in runs) or ledger.made_otherwise(first):
         return
-    rhythms = [_Rhythm(save.every or 1, save.last) for save in runs]
+    rhythms = [_Rhythm(save.every or 1, save.last, save.keep(first.role)) for save in runs]
     copied = {step for save in saves for step in save.steps}
     wanted = sorted({use.step for use in uses if use.step})
     lacking = [(step, _lacks(rhythms, step)) for step in wanted if step not in copied]
     missing = [step for step, lacks in lacking if lacks is not False]
+    if not missing and len(rhythms) == 1:
+        missing = _too_many(wanted, rhythms[0], copied)
+        lacking = [(step, True) for step in missing]
     if not missing:
         return
     certain = any(lacks for _, lacks in lacking) or len(missing) > 1
     conditional = all(use.conditional for use in uses)
     lost = [next(use for use in uses if use.step == step) for step in missing]
     yield _finding(ctx, lost, rhythms[0], runs[0], certain and not conditional)
+
+
+def _too_many(wanted: Sequence[int], rhythm: _Rhythm, copied: Collection[int]) -> list[int]:
+    """Of a run of unknown length that keeps some checkpoints only: the oldest of more used steps than it can have."""
+    steps = [step for step in wanted if step not in copied]
+    if rhythm.keep is None or rhythm.last is not None or len(steps) <= rhythm.keep:
+        return []
+    return steps[: -rhythm.keep]
 
 
 def _driver_span(command: Command) -> Span:
@@ -138,6 +166,9 @@ def _finding(ctx: Context, lost: Sequence[Use], rhythm: _Rhythm, save: Save, cer
         if other.step_span is not None and other.step_span.order() != span.order():
             found = found.with_related(other.step_span, f"step {other.step}, not saved either")
     found = found.with_related(_driver_span(save.command), "the run that saves")
+    keeping = save.kept.get(use.role or "actor")
+    if rhythm.keep is not None and keeping is not None and keeping.given:
+        found = found.with_related(keeping.span, f"{keeping.key} = {keeping}")
     return found.with_related(save.every_span, f"saves every {rhythm.every} steps")
 
 
@@ -150,6 +181,9 @@ def _listed(steps: Sequence[int]) -> str:
 
 
 def _help(rhythm: _Rhythm, missing: Sequence[int]) -> str:
+    if rhythm.keep is not None:
+        oldest = missing[0]
+        return f"use a step that is kept, or keep enough to reach back to step {oldest}"
     around = " or ".join(map(str, rhythm.around(missing[0])))
     use = f"use step {around}" if len(missing) == 1 and around else "use steps that the run saves"
     if rhythm.last is not None and missing[-1] > rhythm.last:
@@ -251,7 +285,7 @@ def _has_role(out: SpecOut, dep: SpecDep) -> bool:
 def _of_launches(source: Stage) -> tuple[_Rhythm, Span] | None:
     """What the launches of a stage save, where all say the same."""
     saved = [save for launch in source.launches if (save := saved_by(launch, _NOWHERE)) is not None]
-    rhythms = {(save.every, save.last) for save in saved}
+    rhythms = {(save.every, save.last, save.keep("actor")) for save in saved}
     if len(rhythms) != 1 or saved[0].every is None:
         return None
-    return _Rhythm(saved[0].every, saved[0].last), saved[0].every_span or saved[0].span
+    return _Rhythm(saved[0].every, saved[0].last, saved[0].keep("actor")), saved[0].every_span or saved[0].span

@@ -8,9 +8,9 @@ Reported as certain: a folder that only a later command fills; a folder that no 
 the same name fills its own; a role that the run does not save (a run without a critic has no `critic/`, a spec's `outs`
 lists its roles); a run that is told to save nothing; a run that starts from its own folder while the copy went into
 one of nearly the same name. A folder that nothing here explains is one to verify: it may come from an earlier session.
-Silent for experiments without a training run of their own, such as evaluation drivers; for
-folders that are downloaded, cloned, copied or made by a program whose effect is not known; and for names that are not
-known before the run.
+So is one that a document fills only further down, since its sections may be followed in another order. Silent for
+experiments without a training run of their own, such as evaluation drivers; for folders that are downloaded, cloned,
+copied or made by a program whose effect is not known; and for names that are not known before the run.
 
 Fix: use the run's name as its stage writes it, train it before, or ask that stage to save the role.
 """
@@ -55,7 +55,7 @@ def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
     ledger = ledger_of_script(script, ctx.project.launch)
     if ledger.saves and not ledger.cut_short:
         judged = [found for uses in _grouped(ledger.uses) if (found := _judged(uses, ledger, ctx)) is not None]
-        yield from (_finding(each, ctx) for each in _folded(judged))
+        yield from (_finding(each, ctx, script.document) for each in _folded(judged))
 
 
 # ---- drivers and documents
@@ -78,6 +78,7 @@ class _Verdict:
     related: Save | None = None
     label: str = ""
     own: bool = False
+    order: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +131,7 @@ def _is_cause(slip: _Judged, other: _Judged) -> bool:
     return slip.verdict.own and slip.verdict.near == other.name and other.verdict.near == slip.name
 
 
-def _finding(judged: _Judged, ctx: Context) -> Finding:
+def _finding(judged: _Judged, ctx: Context, document: bool) -> Finding:
     uses, verdict = judged.uses, judged.verdict
     use = _first(uses)
     roles = _roles(uses)
@@ -138,7 +139,8 @@ def _finding(judged: _Judged, ctx: Context) -> Finding:
     value = f"{shown(use.folder)}/global_step_{_steps(uses, short=True)}{role}"
     message = f"{_steps(uses)} of `{last_component(use.folder).shown}` {_verb(uses)} used{verdict.reason}"
     hops = use.word.trail()
-    if verdict.certain and not all(each.conditional for each in uses):
+    certain = verdict.certain and not (document and verdict.order)  # a document may be read in another order
+    if certain and not all(each.conditional for each in uses):
         found = ctx.fail(use.span, message, value=value, hops=hops, near=verdict.near, help=verdict.help)
     else:
         verify = f"ls {_quoted(shown(use.folder))}"
@@ -172,7 +174,7 @@ def _judge(use: Use, ledger: Ledger, ctx: Context) -> _Verdict | None:
     if same:
         return _Verdict(
             True, " before the run that saves it", "move the training before this use",
-            related=same[0], label="trained only here, later",
+            related=same[0], label="trained only here, later", order=True,
         )  # fmt: skip
     return _unmade(use, ledger, last_component(use.folder).shown, ctx)
 

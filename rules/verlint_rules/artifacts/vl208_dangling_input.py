@@ -1,4 +1,4 @@
-"""A data file that a run reads should be one that some step writes.
+"""A data file or local model that a run reads should be one that some step makes.
 
 The data tools of an experiment write files of certain names. A launcher that reads a file of nearly the same name,
 which none of them writes, stops when the data set is made: after the queue, the start of the cluster and often after
@@ -11,7 +11,11 @@ the start folder's `tools/` and `data/`, and those that its scripts and document
 names. Silent where any command, tool, document or other text of the experiment names the file, where a download or a
 program of unknown effect may have filled the folder, and for names that only the host knows.
 
-Fix: read the file that the tool writes, or add the step that writes this one.
+A model below `/tmp` is judged alike: that folder is empty in a fresh container, so some step of the experiment has to
+download or copy the model. A single run is left alone, since nothing says where it belongs. Where the project names a
+model of the hub that is called the same, that one may be meant.
+
+Fix: read the file that the tool writes, or add the step that writes this one; name the hub's model, or download it.
 """
 
 from __future__ import annotations
@@ -35,6 +39,7 @@ from verlint.record import dataclass, field
 from verlint.rule import ERROR, Context, rule
 from verlint.source import Source, Span
 from verlint.value import Text, Value
+from verlint_rules.artifacts.local_models import LocalModel, hub_name, local_models
 from verlint_rules.artifacts.training import FILES
 
 _FILE = pattern(r"[^\[\],'\"\s]+\.(?:parquet|jsonl?)(?=$|[\],'\"\s])")
@@ -44,11 +49,36 @@ _CUTOFF = 0.8
 _TOOL_FOLDERS = ("tools", "data", "scripts/data", "data_preprocess")
 
 
-@rule("VL208", "dangling-input", on=Experiment, severity=ERROR, since="0.1", words=("_files=",))
+@rule("VL208", "dangling-input", on=Experiment, severity=ERROR, since="0.1", words=("_files=", "/tmp/"))
 def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
     script = experiment.script
     if script is None or not experiment.root:
         return
+    yield from _data_files(script, ctx)
+    for model in local_models(script, ctx.project) if len(experiment.stages) > 1 else ():
+        yield _of_model(model, ctx)
+
+
+def _of_model(model: LocalModel, ctx: Context) -> Finding:
+    hub = hub_name(model.name, ctx.project)
+    help_ = f"write {hub[0]}, or download it there first" if hub is not None else "download it there first"
+    found = ctx.unsure(
+        model.span,
+        f"no step of the experiment makes `{model.path}`, and /tmp is empty in a fresh container",
+        value=f"{model.value.key} = {model.value}",
+        hops=model.value.hops,
+        near=hub[0] if hub is not None else "",
+        help=help_,
+        verify=f"ls {model.path}/config.json",
+    )
+    if hub is not None:
+        found = found.with_related(hub[1], "the same name, as a model of the hub")
+    for span in model.others[:3]:
+        found = found.with_related(span, "used here too")
+    return found
+
+
+def _data_files(script: Script, ctx: Context) -> Iterator[Finding]:
     known = _written(ctx.project).get(script.start) or _Written({}, [])
     made = known.names
     inputs = _inputs(script, ctx) if made else []

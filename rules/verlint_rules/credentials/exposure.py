@@ -57,14 +57,15 @@ def exposed(text: Text) -> Iterator[Exposed]:
 
 def secret_name(part: Part) -> str:
     """The variable or option that makes a part a credential, "" when none does."""
+    hole = isinstance(part, Hole)
+    for hop in reversed(part.hops) if hole else part.hops:
+        match = _ASSIGNED.match(hop.span.text) if hop.span is not None else None
+        if match is not None and is_secret_name(match.group(1)) and not _measured(part):
+            return match.group(1)
     if isinstance(part, Hole) and isinstance(part.key, tuple) and part.key[0] in ("env", "option"):
         name = str(part.key[-1])
         if is_secret_name(name):
             return name
-    for hop in part.hops:
-        match = _ASSIGNED.match(hop.span.text) if hop.span is not None else None
-        if match is not None and is_secret_name(match.group(1)) and not _measured(part):
-            return match.group(1)
     return ""
 
 

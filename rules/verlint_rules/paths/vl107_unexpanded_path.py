@@ -5,21 +5,26 @@ it stays a character, and the program makes a folder that is called `~` below it
 A `$` with nothing behind it (`${SAVE_PATH}$`) stays as well and becomes part of the folder's name, so what is written
 there is not found under the name that is read later.
 
+A path also loses a folder where a variable between two slashes, or behind the last, is only ever given the empty text:
+`${ROOT}/${NAME}` is then the root itself.
+
 Of Python tools it is a warning, since some of them expand `~` themselves. Silent for patterns of `grep`, `sed` and
 their kin, for `$` in single quotes, and for overrides of Hydra, whose grammar refuses `~` (VL701).
 
-Fix: write `$HOME` or `${HOME}` for `~`, and take the last `$` away.
+Fix: write `$HOME` or `${HOME}` for `~`, take the last `$` away, give the variable a value (`${NAME:?}` asks).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from verlint.experiment.places import assignments_by_name
 from verlint.finding import Edit, Finding, Safety
 from verlint.languages.bash.command import Command
 from verlint.lazy import pattern
 from verlint.rule import ERROR, WARNING, Context, rule
 from verlint.source import Span
+from verlint.value import Literal, Text
 
 _PATTERNS = frozenset(
     ["awk", "bash", "echo", "egrep", "expr", "fgrep", "find", "gawk", "grep", "jq", "perl", "pgrep", "pkill", "printf",
@@ -29,15 +34,18 @@ _PATTERNS = frozenset(
 
 _STRAY = pattern(r"(?:\$\{[^{}]*\}|\$\w+|[\w.-]*/[\w./-]*[\w/])\$(?=\"?$)")
 _HOME = pattern(r"--?[\w-]+=(\"?)~(?=/|\"?$)")
+_TILDE = pattern(r"~(?:/|$)")
+_SEGMENT = pattern(r"/\$\{?([A-Za-z_]\w*)\}?(?=/|[\"']?$)")
 _QUOTED_HOME = pattern(r"\"~(?=/)[\w./${}~-]*\"|'~(?=/)[\w./-]*'")
 
 
-@rule("VL107", "unexpanded-path", on=Command, severity=ERROR, since="0.1", fixable="safe", words=("~/", "$"))
+@rule("VL107", "unexpanded-path", on=Command, severity=ERROR, since="0.1", fixable="safe", words=("~", "$"))
 def check(command: Command, ctx: Context) -> Iterator[Finding]:
     name = command.name
     python = name.startswith("python")
     if command.builtin or command.function or (name in _PATTERNS and not python):
         return
+    yield from _of_values(command, python, ctx)
     before = ""
     for at, span in enumerate(command.raw):
         text = span.text
@@ -70,6 +78,49 @@ def _of_word(span: Span, python: bool, ctx: Context) -> Iterator[Finding]:
     if _as_written(at) and not text.startswith("'"):
         found = found.with_fix("write $HOME for ~", Edit(at.in_file(), "$HOME"), safety=Safety.SAFE)
     yield found
+
+
+def _of_values(command: Command, python: bool, ctx: Context) -> Iterator[Finding]:
+    """A `~` that comes from a quoted assignment, and segments that a variable leaves empty."""
+    words = list(zip(command.argv, command.raw, strict=False)) if len(command.argv) == len(command.raw) else []
+    for word, raw in words[1:]:
+        first = word.parts[0] if word.parts else None
+        if isinstance(first, Literal) and first.span is not None and "$" in raw.text and _TILDE.match(first.text):
+            written = first.span.in_file().text
+            message = (
+                "bash does not expand `~` inside of quotes: the program gets the character, and a folder of that name"
+            )
+            if written.startswith(("~", '"~', "'~")):
+                help_ = "write $HOME, or take the quotes away"
+                yield ctx.fail(first.span, message, value=word.shown, hops=word.trail(), help=help_,
+                               severity=WARNING if python else None)  # fmt: skip
+            continue
+        name = _empty_segment(word, raw.text)
+        if name and _is_always_empty(name, raw, ctx):
+            message = f"`{name}` is empty here, so the path loses a folder: {word.shown}"
+            yield ctx.fail(raw, message, value=word.shown, help=f"give {name} a value, or ask for it: ${{{name}:?}}")
+
+
+def _is_always_empty(name: str, raw: Span, ctx: Context) -> bool:
+    """Whether the file gives a variable the empty text only: an option that may set it is none of this rule's."""
+    given = assignments_by_name(ctx.project, raw.in_file().source).get(name, ())
+    return bool(given) and all(each.value is not None and each.value.known == "" for each in given)
+
+
+def _empty_segment(word: Text, raw: str) -> str:
+    """The variable between two slashes of a word, or at its end, that is empty, "" for none."""
+    shown = word.template
+    if "//" in raw.replace("://", "") or not _SEGMENT.search(raw):
+        return ""
+    for match in _SEGMENT.finditer(raw):
+        before = raw[: match.start() + 1]
+        last = match.end() == len(raw.rstrip("\"'"))
+        plain = before.rsplit("}", 1)[-1].split("=", 1)[-1].strip("\"'")
+        if "$" in plain or not plain:
+            continue
+        if (f"{plain}/" in shown.replace("://", ":") and not last) or (last and shown.endswith(plain)):
+            return match.group(1)
+    return ""
 
 
 def _as_written(span: Span) -> bool:

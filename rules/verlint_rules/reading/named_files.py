@@ -68,17 +68,17 @@ def missing_of_command(variant: Variant, project: Project) -> Iterator[Missing]:
         path = word.known or ""
         if path.startswith("/") or _PLACEHOLDER.search(path):
             continue
-        bases = _bases(variant, project.tree)
+        bases = bases_of(variant, project.tree)
         sure = bool(bases)
         if not sure and variant.in_document:
             bases = _bases_of_document(path, variant, project)
-        if not bases or any(project.tree.exists(_join(base, path)) for base in bases):
+        if not bases or any(project.tree.exists(join(base, path)) for base in bases):
             continue
         near = _near(path, bases, project, 0.75 if sure else 0.9)
-        folders = [_join(base, posixpath.dirname(path)) for base in bases] if sure and "/" in path else []
-        if not near and not any(_is_filled(project.tree, folder) for folder in folders):
+        folders = [join(base, posixpath.dirname(path)) for base in bases] if sure and "/" in path else []
+        if not near and not any(is_filled(project.tree, folder) for folder in folders):
             continue
-        if not _is_left_alone(path, variant, project):  # looks at all that ran before, so it comes last
+        if not is_left_alone(path, variant, project):  # looks at all that ran before, so it comes last
             yield Missing(path, kind, near, word)
 
 
@@ -121,20 +121,20 @@ def _has(argv: Sequence[Text], option: str) -> bool:
 # ---- where it is looked for
 
 
-def _bases(variant: Variant, tree: Tree) -> list[str]:
+def bases_of(variant: Variant, tree: Tree) -> list[str]:
     """The folders that the command may be started in, seen from the root of the project: the working directory first,
     then the same way from each folder above the script. None when the directory is not known or not on disk."""
     way = _way(variant.command.around.cwd)
     if way is None:
         return []
     start, rest = way
-    first = _join(start, rest)
+    first = join(start, rest)
     if not tree.is_dir(first or "."):
         return []
     out = [first]
     folder = posixpath.dirname(variant.entry.path)
     while True:
-        base = _join(folder, rest)
+        base = join(folder, rest)
         if base not in out and not base.startswith("..") and tree.is_dir(base or "."):
             out.append(base)
         if not folder:
@@ -157,7 +157,7 @@ def _bases_of_document(path: str, variant: Variant, project: Project) -> list[st
         for word, _ in _named_files(command)
         if posixpath.dirname(word.known or "") == folder
     }
-    return [base for base in above if any(project.tree.exists(_join(base, each)) for each in siblings)]
+    return [base for base in above if any(project.tree.exists(join(base, each)) for each in siblings)]
 
 
 def _way(cwd: Text) -> tuple[str, str] | None:
@@ -166,17 +166,17 @@ def _way(cwd: Text) -> tuple[str, str] | None:
     if not isinstance(first, Hole) or not (isinstance(first.key, tuple) and first.key[0] == "cwd"):
         return None
     rest = Text(cwd.parts[1:]).known
-    if rest is None or _join(str(first.key[1]), rest.strip("/")).startswith(".."):
+    if rest is None or join(str(first.key[1]), rest.strip("/")).startswith(".."):
         return None
     return str(first.key[1]), rest.strip("/")
 
 
-def _join(base: str, path: str) -> str:
+def join(base: str, path: str) -> str:
     joined = posixpath.normpath(posixpath.join(base or ".", path or "."))
     return "" if joined == "." else joined
 
 
-def _is_filled(tree: Tree, folder: str) -> bool:
+def is_filled(tree: Tree, folder: str) -> bool:
     """Whether a folder is there with something in it; a submodule that was not fetched is an empty one."""
     return not folder.startswith("..") and tree.is_dir(folder or ".") and bool(tree.listing(folder or "."))
 
@@ -188,7 +188,7 @@ def _near(path: str, bases: Sequence[str], project: Project, cutoff: float = 0.7
     folder, name = posixpath.split(path)
     suffix = posixpath.splitext(name)[1]
     for base in bases:
-        names = [each for each in project.tree.listing(_join(base, folder) or ".") if each.endswith(suffix)]
+        names = [each for each in project.tree.listing(join(base, folder) or ".") if each.endswith(suffix)]
         close = get_close_matches(name, names, 1, cutoff if folder else max(cutoff, 0.85))
         if close:
             return posixpath.join(folder, close[0])
@@ -207,32 +207,17 @@ def _near(path: str, bases: Sequence[str], project: Project, cutoff: float = 0.7
 # ---- what speaks against a finding
 
 
-def _is_left_alone(path: str, variant: Variant, project: Project) -> bool:
+def is_left_alone(path: str, variant: Variant, project: Project) -> bool:
     name = posixpath.basename(path)
     if name.startswith(".") or path.endswith(("bin/activate", ".env.sh")) or _is_tolerated(variant.command):
         return True
     paths = variant.entry.resolution.paths
     if any(name in guard.text for way in paths for guard in way.conditions):
         return True
-    if any(_is_ignored(_join(base, path), project.tree) for base in _bases(variant, project.tree)[:2]):
+    if any(_is_ignored(join(base, path), project.tree) for base in bases_of(variant, project.tree)[:2]):
         return True
-    events = list(_before(paths[min(variant.paths)].events, variant.command))
-    return any(_may_make(event, path, variant) for event in events) or _is_elsewhere(events, variant)
-
-
-def _is_elsewhere(events: Sequence[Command], variant: Variant) -> bool:
-    """Whether the reader of a document has gone to another machine or into a container, and not back into a folder that
-    is known by its whole path: the clone that the document lies in."""
-    if not variant.entry.document or not _bases(variant, variant.entry.tree):
-        return False
-    for event in reversed(events):
-        argv = unwrap(event.argv).argv
-        name = program_name(argv[0]) if argv else ""
-        if name in ("cd", "pushd") and len(argv) > 1 and (argv[1].known or "").startswith("/"):
-            return False
-        if name in _ELSEWHERE:
-            return True
-    return False
+    events = paths[min(variant.paths)].events
+    return any(_may_make(event, path, variant) for event in _before(events, variant.command))
 
 
 def _before(events: Sequence[Event], command: Command) -> Iterator[Command]:
@@ -251,6 +236,8 @@ def _may_make(event: Command, path: str, variant: Variant) -> bool:
     pieces = set(path.split("/"))
     if any(posixpath.basename(each.target.known or "") == posixpath.basename(path) for each in event.redirects):
         return True
+    if name in _ELSEWHERE and variant.entry.document and bases_of(variant, variant.entry.tree):
+        return not _comes_home(event, variant)
     change = branch_change(event)
     if change is not None and name == "git" and change.folder in ("", *pieces, *variant.entry.path.split("/")[:-1]):
         return True
@@ -266,6 +253,13 @@ def _may_make(event: Command, path: str, variant: Variant) -> bool:
     return name in _MAKERS and (not pieces.isdisjoint(last - {""}) or "." in last)
 
 
+def _comes_home(event: Command, variant: Variant) -> bool:
+    """Whether the reader goes to the document's folder between an event and a command."""
+    begin, end = event.span.in_file().end, variant.command.span.in_file().start
+    notes = variant.entry.resolution.paths[min(variant.paths)].notes
+    return any(note.kind == "home" and begin <= note.span.in_file().start < end for note in notes)
+
+
 def _is_tolerated(command: Command) -> bool:
     """Whether the launcher goes on on purpose when the file is not there."""
     text = command.span.source.text[command.span.end : command.span.end + 40]
@@ -279,7 +273,7 @@ def _is_ignored(path: str, tree: Tree) -> bool:
     """Whether a `.gitignore` above names the file, so that it is made on each machine."""
     folder = posixpath.dirname(path)
     while True:
-        source = tree.source(_join(folder, ".gitignore"))
+        source = tree.source(join(folder, ".gitignore"))
         lines = [] if source is None else [line.strip() for line in source.text.splitlines()]
         inner = posixpath.relpath(path, folder or ".")
         if any(matches(line.lstrip("/"), inner) for line in lines if line and line[0] not in "#!"):
@@ -297,7 +291,7 @@ def _is_here(checkout: SpecCheckout, beside: str, project: Project) -> bool:
     place = checkout.path
     if not place.given or not isinstance(place.data, str) or place.data.startswith(("/", "~")):
         return False
-    return _is_filled(project.tree, _join(beside, place.data))
+    return is_filled(project.tree, join(beside, place.data))
 
 
 def missing_from_spec(spec: Spec, stage: SpecStage, project: Project) -> Missing | None:
@@ -316,16 +310,16 @@ def missing_from_spec(spec: Spec, stage: SpecStage, project: Project) -> Missing
         place = checkout.path if checkout is not None else None
         if place is None or not place.given or not isinstance(place.data, str) or place.data.startswith(("/", "~")):
             return None
-        folder = _join(beside, place.data)
-        if not _is_filled(project.tree, folder):
+        folder = join(beside, place.data)
+        if not is_filled(project.tree, folder):
             return None
         folders.insert(0, folder)
         shown = place.data.rstrip("/")
     elif any(not _is_here(checkout, beside, project) for checkout in spec.checkouts.values()):
         return None
-    if any(folder.startswith("..") or project.tree.exists(_join(folder, path)) for folder in folders):
+    if any(folder.startswith("..") or project.tree.exists(join(folder, path)) for folder in folders):
         return None
-    if any(_is_ignored(_join(folder, path), project.tree) for folder in folders):
+    if any(_is_ignored(join(folder, path), project.tree) for folder in folders):
         return None
     near = _near(path, folders, project)
     branch = str(stage.branch) if stage.branch.given and stage.branch.decided else ""

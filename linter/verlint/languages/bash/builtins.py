@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from verlint.languages.bash.control import Control
-from verlint.languages.bash.pieces import Parts, known
+from verlint.languages.bash.pieces import Parts, flat, known
 from verlint.languages.bash.printing import Argument
 from verlint.languages.bash.syntax import Simple
 from verlint.value import Literal
@@ -55,19 +55,34 @@ class Builtins(Control):
             self.status = 1
             return
         self.set_plain("OLDPWD", self.cwd)
-        self.cwd = self._seen_in_tree(self.absolute(target))
+        self.cwd = self._seen_in_tree(target, simple)
         if back:
             self.write((*self.cwd, Literal("\n")))
         self.status = 0
 
-    def _seen_in_tree(self, folder: Parts) -> Parts:
-        """A folder, as one of the tree where it lies in a clone of the document's own repository."""
+    def _seen_in_tree(self, target: Parts, simple: Simple) -> Parts:
+        """The folder that `cd` goes to; for the reader of a document one of the tree, where it lies in a clone of the
+        document's own repository, or is the document's folder wherever that is on his machine."""
+        folder = self.absolute(target)
         home = self.run.home
         if home is None:
             return folder
         from verlint.languages.bash.clones import in_own_clone
 
-        return in_own_clone(folder, home, self.run.events) or folder
+        found = in_own_clone(folder, home, self.run.events)
+        if found is None and self._is_home(target, folder, home.name):
+            found = self.run.start
+        if found is None:
+            return folder
+        self.note("home", "", simple)
+        return found
+
+    def _is_home(self, target: Parts, folder: Parts, name: str) -> bool:
+        """Whether a folder that is not of the tree has the name of the one that the document lies in."""
+        if not flat(target).rstrip("/").endswith(name):
+            return False
+        located = self.locate(folder)
+        return flat(folder).rpartition("/")[2] == name and (located is None or not self.is_folder(located))
 
     def _pushd(self, words: list[Argument], simple: Simple) -> None:
         before = self.cwd

@@ -25,6 +25,11 @@ class Home:
     path: str
     start: str
 
+    @property
+    def name(self) -> str:
+        """The name of the folder."""
+        return self.path.rstrip("/").rpartition("/")[2]
+
 
 def in_own_clone(folder: Parts, home: Home, events: Iterable[Event]) -> Parts | None:
     """A folder in a clone of the document's own repository, as a folder of the tree; None for any other.

@@ -20,6 +20,7 @@ _STAND_IN = pattern(
     r"(?<![<>&])(?!(?<=[ \t])<[\w./-]+\.\w+>[\w./])"  # `<in.txt>out.txt` between blanks is two redirections
     r"<(?:[A-Za-z_.…](?:[^<>\n`$|;&()\"']{0,80}[^\s<>`$|;&()\"'])?|[A-Za-z_][^\s<>`$;&()\"']*|(?=>[ \t]))>"
 )
+_IN_BRACES = pattern(r"\{[A-Z][A-Z0-9_]*\}")
 
 
 class BashSyntaxError(Exception):

@@ -103,6 +103,7 @@ def _shell(source: Source, entry: Entry, run: Run) -> Shell:
         cwd = plain(posixpath.normpath(posixpath.join(entry.mount, entry.start)))
     else:
         cwd = (Hole(("cwd", entry.start), "PWD", "directory the launcher is started in"),)
+    run.start = cwd
     shell = Shell(run, source, plain(entry.name or source.path), cwd)
     for name, value in (entry.environment or {}).items():
         shell.globals[name] = Variable(plain(value) if isinstance(value, str) else value.parts, exported=True)

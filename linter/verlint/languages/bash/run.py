@@ -110,6 +110,7 @@ class Run:
     """One replayed path: the answers given to undecidable conditions, and what was recorded.
 
     `choices` are the answers prescribed for this path; `alternatives` collects the answer lists of the paths not taken.
+    `start` is the folder the text is started in, `home` where the document lies that it stands in.
     """
 
     files: Files
@@ -117,6 +118,7 @@ class Run:
     closed: bool = False
     mount: str = ""
     home: Home | None = None
+    start: Parts = ()
     max_steps: int = MAX_STEPS
     taken: list[bool] = field(default_factory=list)
     alternatives: list[tuple[bool, ...]] = field(default_factory=list)

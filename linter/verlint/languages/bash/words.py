@@ -39,24 +39,21 @@ class WordReader(Cursor):
         """The word at the cursor; without parts when there is none."""
         start = self.pos
         bare = _BARE.match(self.text, start, self.stop)
-        if (
-            bare is not None
-            and not (self.stand_ins and "{" in bare.group())
-            and (self.text[bare.end() : bare.end() + 1] or " ") in " \t\n;|&)"
-        ):
+        whole = bare is not None and not (self.stand_ins and "{" in bare.group())
+        if bare is not None and whole and (self.text[bare.end() : bare.end() + 1] or " ") in " \t\n;|&)":
             self.pos = bare.end()
             low, high = self.at(start), self.at(self.pos)
             return Word(low, high, [Lit(low, high, bare.group(), "")])
         parts: list[Part] = []
         while self.pos < self.stop:
             char = self.text[self.pos]
+            if char in "<{" and (end := self.stand_in_end()) >= 0:
+                parts.append(StandIn(self.at(self.pos), self.at(end), self.text[self.pos : end]))
+                self.pos = end
+                continue
             if char in META:
                 if char in "<>" and self.peek() == "(":
                     parts.append(self._process_substitution(char))
-                    continue
-                if (end := self.stand_in_end()) >= 0:
-                    parts.append(StandIn(self.at(self.pos), self.at(end), self.text[self.pos : end]))
-                    self.pos = end
                     continue
                 break
             if char in "?*+@!" and self.extended and self.peek() == "(":
