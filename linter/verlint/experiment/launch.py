@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from verlint.languages.bash.command import Command
@@ -265,12 +265,12 @@ class Launch:
         """The `config.json` of the model that the launch starts from, None when it is not at hand."""
         return None if self.find_model is None else self.find_model(self)
 
-    @cached_property
-    def fits(self) -> Sequence[tuple[Schema, Applied]]:
+    @property
+    def fits(self) -> Iterator[tuple[Schema, Applied]]:
         """The keys and the composed config of the VeRL in use; of a guess, those of each version that fits, newest
-        first. Empty when the config is not known."""
+        first. Empty when the config is not known. Each is composed, once, when it is asked for."""
         if self.verl is None or self.config is None:
-            return ()
+            return iter(())
         from verlint.verl.effective import fits_of
 
         return fits_of(self.verl, self.overrides, self.config)

@@ -12,7 +12,7 @@ from verlint.verl.config_yaml import ConfigError
 from verlint.verl.defaults_list import Choices
 from verlint.verl.in_use import Call, Found, VerlInUse
 from verlint.verl.interpolation import Broken, Tree, Unknown, has_reference, leaves
-from verlint.verl.overriding import Applied, apply, copied, own
+from verlint.verl.overriding import Applied, apply, own
 from verlint.verl.passthrough import is_open
 from verlint.verl.schema import Schema, config_of, forks, known_version, leaves_of, schema, versions
 from verlint.verl.versions import version_key
@@ -33,14 +33,13 @@ def config_of_call(found: Found, overrides: Sequence[Override], *, multirun: boo
     return applied(found.schema, overrides, multirun=multirun)
 
 
-def fits_of(verl: VerlInUse, overrides: tuple[Override, ...], newest: Applied) -> list[tuple[Schema, Applied]]:
+def fits_of(verl: VerlInUse, overrides: tuple[Override, ...], newest: Applied) -> Iterator[tuple[Schema, Applied]]:
     """The keys and the config of a call on each version that it may run on, the newest (`newest` is its config) first:
-    the one that was found, or all that a guess leaves."""
+    the one that was found, or all that a guess leaves. Configs are composed as they are asked for."""
     found = verl.found
     if found.schema is None:
-        return []
+        return
     engine = engine_of(overrides)
-    out: list[tuple[Schema, Applied]] = []
     for version in reversed(found.fitting or (found.schema.version,)):
         first = version == found.schema.version
         base = found.schema if first else schema(version, found.config)
@@ -48,8 +47,7 @@ def fits_of(verl: VerlInUse, overrides: tuple[Override, ...], newest: Applied) -
             chosen = with_engine(base, engine) if engine and found.folders is None else base
             config = newest if first else verl.composed(version, overrides)
             if config is not None:
-                out.append((chosen, config))
-    return out
+                yield chosen, config
 
 
 class Defaults(Mapping[str, Data]):
@@ -151,8 +149,7 @@ def applied(base: Schema, overrides: Sequence[Override], *, multirun: bool = Fal
                 if each not in options:
                     raise ConfigError(f"there is no {group}/{each}; there is {', '.join(options)}")
         engine = choices.replaced.get("model_engine")
-        found = with_engine(base, str(engine)) if engine else base
-        return copied(found.tree)  # type: ignore[no-any-return]
+        return (with_engine(base, str(engine)) if engine else base).tree
 
     out = apply(overrides, lambda key: key in base.groups, composed, multirun=multirun)
     if any(each.key in base.groups and each.key != "model_engine" and each.error is None for each in overrides):
