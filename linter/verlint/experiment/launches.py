@@ -41,6 +41,7 @@ class Launches:
         self.kinds = kinds
         self._known: dict[int, tuple[Command, Launch | None]] = {}
         self._directives: dict[int, list[Directive]] = {}
+        self._folders: dict[tuple[object, ...], list[Path]] = {}
 
     def launch(self, command: Command) -> Launch | None:
         """The launch that a command is, with family, stage, intent and the VeRL version in use."""
@@ -81,8 +82,16 @@ class Launches:
 
         call = call_of(launch.program.entry, launch.program.arguments)
         base = _base_version(family, launch["algorithm.adv_estimator"])
-        folders = checkout_folders(launch.command, source, self.root)
+        folders = self._checkout_folders(launch.command, source)
         return self.finder.find(Asked(call, launch.overrides, named, folders, family, base))
+
+    def _checkout_folders(self, command: Command, source: Source | None) -> list[Path]:
+        """Where a checkout may lie, seen from a command."""
+        around = command.around
+        key = (around.cwd, around.environment.get("PYTHONPATH"), source)
+        if key not in self._folders:
+            self._folders[key] = checkout_folders(command, source, self.root)
+        return self._folders[key]
 
     @cached_property
     def finder(self) -> Finder:

@@ -14,7 +14,7 @@ from verlint.lazy import pattern
 from verlint.record import dataclass
 from verlint.verl.compose import ConfigFolders
 from verlint.verl.config_yaml import ConfigError
-from verlint.verl.effective import FORK_FAMILIES, best_fit, config_name, said_version, schema_on_disk
+from verlint.verl.effective import FORK_FAMILIES, best_fit, config_name, said_version, schema_on_disk, what_fits
 from verlint.verl.in_use import ROOT, Call, Found
 from verlint.verl.schema import versions
 
@@ -46,9 +46,11 @@ class Finder:
     def __init__(self, root: Path) -> None:
         self.root = root
         self._checkouts: dict[Path, Path | None] = {}
+        self._nearest: dict[Path, Path | None] = {}
         self._pins: dict[Path, tuple[str, str] | None] = {}
         self._folders: dict[tuple[Path, str], ConfigFolders] = {}
         self._found: dict[tuple[Path, str, str], Found] = {}
+        self._fitting: dict[tuple[object, ...], Found] = {}
         self._installed: tuple[str, Path | None] | None = None
         self._disk = Tree(Path(root.anchor))
 
@@ -80,17 +82,21 @@ class Finder:
         if version:
             return said_version(version, "installed", config_name(asked.call, version))
         name = next((name for each in reversed(versions()) if (name := config_name(asked.call, each))), "")
-        return best_fit(name, asked.overrides)
+        key = (name, *what_fits(asked.overrides))
+        if key not in self._fitting:
+            self._fitting[key] = best_fit(name, asked.overrides)
+        return self._fitting[key]
 
     # ---- checkouts
 
     def checkout(self, folders: Iterable[Path]) -> Path | None:
         """The folder that holds the package `verl` of the checkout nearest to one of some folders."""
         for folder in folders:
-            for above in (folder, *folder.parents)[:MAX_ANCESTORS]:
-                found = self._checkout_at(above)
-                if found is not None:
-                    return found
+            if folder not in self._nearest:
+                above = (self._checkout_at(each) for each in (folder, *folder.parents)[:MAX_ANCESTORS])
+                self._nearest[folder] = next((found for found in above if found is not None), None)
+            if (nearest := self._nearest[folder]) is not None:
+                return nearest
         return None
 
     def _checkout_at(self, folder: Path) -> Path | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from verlint.languages.hydra.override import Form, Override
 from verlint.value import Data
@@ -77,12 +77,8 @@ class Defaults(Mapping[str, Data]):
 
     def _look_up(self, key: str) -> object:
         verl = self._verl
-        if verl.guess:
-            raw = [(leaves_of(version, verl.found.config) or {}).get(key, _NOTHING) for version in verl.fitting]
-            if not raw or any(each is _NOTHING for each in raw):
-                return _NOTHING
-            if not any(has_reference(each) or isinstance(each, dict) for each in raw):
-                return raw[0] if all(_same(each, raw[0]) for each in raw) else _NOTHING
+        if verl.guess and (found := _common(verl.found.config, verl.fitting, key)) is not _HANGS_ON_OTHERS:
+            return found
         values = [_at(config, key) for config in self._configs]
         if not values or not all(_same(each, values[0]) for each in values):
             return _NOTHING
@@ -109,6 +105,19 @@ class Defaults(Mapping[str, Data]):
 
 
 _NOTHING = object()
+_HANGS_ON_OTHERS = object()
+
+
+@lru_cache(maxsize=4096)
+def _common(config: str, fitting: tuple[str, ...], key: str) -> object:
+    """The default that all versions agree on, _NOTHING when they do not or one has no such key, _HANGS_ON_OTHERS when
+    it takes a config to tell."""
+    raw = [(leaves_of(version, config) or {}).get(key, _NOTHING) for version in fitting]
+    if not raw or any(each is _NOTHING for each in raw):
+        return _NOTHING
+    if any(has_reference(each) or isinstance(each, dict) for each in raw):
+        return _HANGS_ON_OTHERS
+    return raw[0] if all(_same(each, raw[0]) for each in raw) else _NOTHING
 
 
 def _same(left: object, right: object) -> bool:
@@ -204,8 +213,7 @@ def _trimmed(text: str) -> tuple[int, ...]:
 def best_fit(config: str, overrides: Sequence[Override]) -> Found:
     """The released versions that know most of the keys that a call sets; among equals the newest gives the schema."""
     misfits: dict[str, int] = {}
-    wanted = [each.key for each in overrides if _asks_for_key(each)]
-    engine = engine_of(overrides)
+    engine, *wanted = what_fits(overrides)
     for version in versions():
         base = schema(version, config)
         if base is not None:
@@ -218,6 +226,11 @@ def best_fit(config: str, overrides: Sequence[Override]) -> Found:
     label = "every VeRL version" if len(fitting) == len(versions()) else f"VeRL {_spans(fitting)} (best fit)"
     newest = fitting[-1]
     return Found(label, newest, "best fit", guess=True, schema=schema(newest, config), config=config, fitting=fitting)
+
+
+def what_fits(overrides: Sequence[Override]) -> tuple[str, ...]:
+    """What `best_fit` goes by: the engine that a call chooses, then the keys that it sets."""
+    return (engine_of(overrides), *(each.key for each in overrides if _asks_for_key(each)))
 
 
 def _asks_for_key(override: Override) -> bool:
