@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from verlint.experiment.launch import Launch
+from verlint.experiment.parts import parts_of
 from verlint.experiment.project import Project
 from verlint.experiment.stage import Stage
 from verlint.experiment.variants import Variant
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 class _Outcome:
     findings: list[Finding] = field(default_factory=list)
     crashed: bool = False
+    experiments: int = 0
+    stages: int = 0
 
 
 def selected_rules(settings: Settings) -> list[Header]:
@@ -54,14 +57,73 @@ def check_project(
     """Everything the selected rules find in the loaded files."""
     project = Project(files, settings, root)
     rules = selected_rules(settings)
+    outcome = _check_parts(project, rules, unreadable)
+    findings = _fold(outcome.findings)
+    findings = [_leveled(finding, settings) for finding in findings if not _ignored_at(finding, settings)]
+    kept, suppressed = _suppress(findings, project, rules, settings, outcome)
+    launchers = sum(file.kind is Kind.LAUNCHER for file in files)
+    summary = Summary(len(files) + len(unreadable), launchers, outcome.experiments, outcome.stages, 0)
+    return Report(tuple(sorted(kept, key=Finding.order)), summary, outcome.crashed, suppressed)
+
+
+# ---- parts
+
+
+def _check_parts(project: Project, rules: Sequence[Header], unreadable: Sequence[Unreadable]) -> _Outcome:
+    """What the rules find part by part. Parts that turn out to belong together are looked at once more, together."""
+    parts = project.parts = parts_of(project.files)
+    if len(parts) == 1:
+        return _check_part(project, rules, unreadable)
+    number_of = {id(file.source): number for number, part in enumerate(parts) for file in part}
+    outcomes: dict[int, _Outcome] = {}
+    waiting = list(range(len(parts)))
+    while waiting:
+        number = waiting.pop(0)
+        part = project.part(parts[number])
+        outcome = _check_part(part, rules, ())
+        others = {number_of[id(source)] for source in part.reached()}
+        del part
+        _let_go()
+        if not others:
+            outcomes[number] = outcome
+            continue
+        others.add(number)
+        together = {id(file.source) for other in others for file in parts[other]}
+        for other in others:
+            parts[other] = []
+            outcomes.pop(other, None)
+        waiting = [other for other in waiting if other not in others] + [len(parts)]
+        number_of |= dict.fromkeys(together, len(parts))
+        parts.append([file for file in project.files if id(file.source) in together])
+    all_files = _check_part(project.part([]), rules, unreadable)
+    return _joined([all_files, *(outcomes[number] for number in sorted(outcomes))])
+
+
+def _let_go() -> None:
+    """Free what a part was made of: its objects hold each other."""
+    import gc
+
+    gc.collect()
+
+
+def _joined(outcomes: Sequence[_Outcome]) -> _Outcome:
+    return _Outcome(
+        [finding for each in outcomes for finding in each.findings],
+        any(each.crashed for each in outcomes),
+        sum(each.experiments for each in outcomes),
+        sum(each.stages for each in outcomes),
+    )
+
+
+def _check_part(project: Project, rules: Sequence[Header], unreadable: Sequence[Unreadable]) -> _Outcome:
     outcome = _Outcome()
     for rule in rules:
         if rule.code != OWN_CODE and _has_subject(rule, project, unreadable):
             _run(load_rule(rule), project, unreadable, outcome)
-    findings = _fold(outcome.findings)
-    findings = [_leveled(finding, settings) for finding in findings if not _ignored_at(finding, settings)]
-    kept, suppressed = _suppress(findings, project, rules, settings, outcome)
-    return Report(tuple(sorted(kept, key=Finding.order)), _summary(project, unreadable), outcome.crashed, suppressed)
+    experiments = [each for each in project.experiments if each.root and (each.is_spec or len(each.stages) > 1)]
+    outcome.experiments = len(experiments)
+    outcome.stages = sum(len({_stage_key(stage) for stage in each.stages}) for each in experiments)
+    return outcome
 
 
 # ---- running
@@ -286,10 +348,3 @@ def _suppress(
 def _stage_key(stage: Stage) -> tuple[object, ...]:
     """What makes a stage another one: the turns of a loop are the same."""
     return (stage.span.order(), stage.id, stage.kind)
-
-
-def _summary(project: Project, unreadable: Sequence[Unreadable]) -> Summary:
-    launchers = sum(file.kind is Kind.LAUNCHER for file in project.files)
-    experiments = [each for each in project.experiments if each.root and (each.is_spec or len(each.stages) > 1)]
-    stages = sum(len({_stage_key(stage) for stage in each.stages}) for each in experiments)
-    return Summary(len(project.files) + len(unreadable), launchers, len(experiments), stages, 0)

@@ -93,6 +93,12 @@ class Launches:
             self._folders[key] = checkout_folders(command, source, self.root)
         return self._folders[key]
 
+    def of_part(self, kinds: Mapping[int, Kind]) -> Launches:
+        """Those of some of the files, which know what is on disk from these."""
+        part = Launches(self.root, self.settings, kinds)
+        part.finder, part._models = self.finder, self._models
+        return part
+
     @cached_property
     def finder(self) -> Finder:
         """Finds checkouts and pins; what is on disk is looked at once."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from verlint.lazy import pattern
 from verlint.record import dataclass
@@ -58,12 +59,14 @@ def secret_name(part: Part) -> str:
         if is_secret_name(name):
             return name
     for hop in part.hops:
-        match = _ASSIGNED.match(hop.span.text) if hop.span is not None else None
+        at = hop.span
+        match = _ASSIGNED.match(at.source.text, at.start, at.end) if at is not None else None
         if match is not None and is_secret_name(match.group(1)) and not _measured(part):
             return match.group(1)
     return ""
 
 
+@lru_cache(maxsize=1024)
 def written_secret(text: str) -> str:
     """What the first real secret in a text is, in words; "" when there is none."""
     return next((PROVIDERS.get(each.provider, "credential") for each in find_secrets(text) if not each.placeholder), "")
