@@ -3,6 +3,8 @@ arithmetic, splitting, file names, quote removal."""
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from verlint.languages.bash.braces import expand_braces
 from verlint.languages.bash.elastic import MANY, WORDS, listed
 from verlint.languages.bash.globbing import file_names
@@ -73,7 +75,7 @@ class Expansion(Parameters):
     def _split(self, segments: list[Segment], span: Span) -> list[Text]:
         """Fields of an expanded word."""
         separators = self.separators()
-        whole = _one_field(segments, separators)
+        whole = _one_field(segments, _characters(separators))
         if whole:
             return [Text(collapse(whole), span)]
         splitter = FieldSplitter(separators)
@@ -92,7 +94,12 @@ class Expansion(Parameters):
         return out
 
 
-def _one_field(segments: list[Segment], separators: str) -> Parts:
+@lru_cache(maxsize=64)
+def _characters(text: str) -> frozenset[str]:
+    return frozenset(text)
+
+
+def _one_field(segments: list[Segment], separators: frozenset[str]) -> Parts:
     """The pieces of a word that is one field as it stands, as most are: nothing in it is split, is a pattern of file
     names, or may be any number of words. Empty for other words."""
     out: list[Piece] = []
@@ -100,7 +107,7 @@ def _one_field(segments: list[Segment], separators: str) -> Parts:
     for piece, quoted, splits in segments:
         if isinstance(piece, Literal):
             text = piece.text
-            if not quoted and not (_WILD.isdisjoint(text) and (not splits or _has_none(text, separators))):
+            if not quoted and not (_WILD.isdisjoint(text) and (not splits or separators.isdisjoint(text))):
                 return EMPTY
             if text:
                 out.append(piece)
@@ -114,10 +121,6 @@ def _one_field(segments: list[Segment], separators: str) -> Parts:
             out.append(piece)
             solid = solid or quoted
     return tuple(out) if solid else EMPTY
-
-
-def _has_none(text: str, characters: str) -> bool:
-    return not any([each in text for each in characters])
 
 
 def _may_be_pattern(pieces: list[Segment]) -> bool:

@@ -139,7 +139,7 @@ class Segments(Variables):
 
     def _double_quoted(self, part: DoubleQuoted, out: list[Segment]) -> None:
         before = len(out)
-        if not any([isinstance(each, Param) and self._is_list(each) for each in part.parts]):
+        if not any(isinstance(each, Param) and self._is_list(each) for each in part.parts):
             self.segments(part.parts, True, out)
             if len(out) == before:
                 out.append((None, True, False))
