@@ -80,6 +80,9 @@ _VERBS = {
 }
 _NEEDS_PYTHON = frozenset(["uv", "conda", "mamba", "poetry", "pixi"])
 
+MAIN = "verl.trainer.main_ppo"
+"""The entry point of nearly all launches, which needs no look at an expression."""
+
 ENTRY_MODULE = pattern(
     r"verl\.(?:trainer\.(?:main_\w+|fsdp_sft_trainer|sft_trainer\w*|main)|experimental(?:\.\w+)*\.(?:main_\w+|\w+_main|main)|model_merger\b.*)"
     r"|recipe(?:\.\w+)*\.(?:main_\w+|\w+_main|main|\w+_trainer\w*|\w*sft\w*)"
@@ -328,7 +331,7 @@ def _is_entry(program: Program) -> bool:
     entry = program.entry
     if not entry:
         return sum("." in _key_part(word) for word in program.arguments if is_override_like(word)) >= 3
-    if program.module and ENTRY_MODULE.fullmatch(entry):
+    if program.module and (entry == MAIN or ENTRY_MODULE.fullmatch(entry)):
         return True
     if not program.module and ENTRY_FILE.search(entry):
         return True

@@ -176,7 +176,7 @@ class Finder:
     def _pin_in(self, folder: Path) -> tuple[str, str] | None:
         inside = _below_anchor(folder)
         for name in self._disk.listing(inside):
-            if _REQUIREMENTS.fullmatch(name):
+            if name.startswith(("requirements", "pyproject")) and _REQUIREMENTS.fullmatch(name):
                 source = self._disk.source(posixpath.join(inside, name))
                 match = _PIN.search(source.text) if source is not None and "verl" in source.text else None
                 if match is not None:

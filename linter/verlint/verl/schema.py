@@ -53,15 +53,33 @@ def _member(number: int) -> tuple[Mapping[str, bytes], bytes]:
 
 @lru_cache(maxsize=64)
 def _line(name: str) -> Any:
-    import json
-
     number, rest = 0, b"more"
     while rest:
         lines, rest = _member(number)
         if name in lines:
-            return json.loads(lines[name])
+            return _read_json(lines[name].decode())
         number += 1
     return None
+
+
+def _read_json(text: str) -> Any:
+    """The data of a line. The scanner in C is taken without the module `json` around it, which takes longer to import
+    than the line to read."""
+    try:
+        from _json import make_scanner
+    except ImportError:
+        import json
+
+        return json.loads(text)
+    return make_scanner(_Reading())(text, 0)[0]  # type: ignore[arg-type]
+
+
+class _Reading:
+    """What the scanner asks how to read: as `json` does when nothing is said."""
+
+    strict = True
+    object_hook = object_pairs_hook = None
+    parse_float, parse_int, parse_constant = float, int, float
 
 
 def versions() -> tuple[str, ...]:
