@@ -61,7 +61,7 @@ sys.path.insert(0, str(ROOT / "linter"))
 from verlint.files.tree import Tree  # noqa: E402
 from verlint.verl.compose import ConfigFolders  # noqa: E402
 from verlint.verl.config_yaml import ConfigError  # noqa: E402
-from verlint.verl.defaults_list import Choices  # noqa: E402
+from verlint.verl.group_choices import Choices  # noqa: E402
 from verlint.verl.interpolation import leaves  # noqa: E402
 from verlint.verl.passthrough import is_handed_on  # noqa: E402
 

@@ -12,11 +12,14 @@ from verlint.files.tree import Tree
 from verlint.languages.hydra.override import Override
 from verlint.lazy import pattern
 from verlint.record import dataclass
-from verlint.verl.compose import ConfigFolders
 from verlint.verl.config_yaml import ConfigError
 from verlint.verl.effective import FORK_FAMILIES, best_fit, config_name, said_version, schema_on_disk, what_fits
 from verlint.verl.in_use import ROOT, Call, Found
 from verlint.verl.schema import versions
+
+TYPE_CHECKING = False  # as `typing` says it, without its import
+if TYPE_CHECKING:
+    from verlint.verl.compose import ConfigFolders
 
 MARK = "verl/trainer/config/ppo_trainer.yaml"
 MAX_ANCESTORS = 8
@@ -131,6 +134,8 @@ class Finder:
     def _config_folders(self, checkout: Path, folder: str, call: Call) -> ConfigFolders:
         key = (checkout, folder + call.config_dir)
         if key not in self._folders:
+            from verlint.verl.compose import ConfigFolders
+
             added = [_below_anchor(self._given(call.config_dir, self.root))] if call.config_dir else []
             self._folders[key] = ConfigFolders(self._disk, [folder, *added], _below_anchor(checkout))
         return self._folders[key]

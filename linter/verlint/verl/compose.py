@@ -12,7 +12,8 @@ from verlint.files.tree import Tree as Files
 from verlint.languages.hydra.override import Override
 from verlint.record import dataclass
 from verlint.verl.config_yaml import Config, ConfigError, ConfigFile, read_config
-from verlint.verl.defaults_list import Choices, DefaultsList, Part
+from verlint.verl.defaults_list import DefaultsList, Part
+from verlint.verl.group_choices import Choices
 from verlint.verl.interpolation import Resolver, Tree
 from verlint.verl.overriding import Applied, apply, merge
 

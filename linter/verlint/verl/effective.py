@@ -7,15 +7,18 @@ from functools import cached_property, lru_cache
 
 from verlint.languages.hydra.override import Form, Override
 from verlint.value import Data
-from verlint.verl.compose import ConfigFolders, Place
 from verlint.verl.config_yaml import ConfigError
-from verlint.verl.defaults_list import Choices
+from verlint.verl.group_choices import Choices
 from verlint.verl.in_use import Call, Found, VerlInUse
 from verlint.verl.interpolation import Broken, Tree, Unknown, has_reference, leaves
 from verlint.verl.overriding import Applied, apply, own
 from verlint.verl.passthrough import is_open
 from verlint.verl.schema import Schema, config_of, forks, known_version, leaves_of, schema, versions
 from verlint.verl.versions import version_key
+
+TYPE_CHECKING = False  # as `typing` says it, without its import
+if TYPE_CHECKING:
+    from verlint.verl.compose import ConfigFolders, Place
 
 FORK_FAMILIES = frozenset(["oel", "opcd", "coach"])
 """Families that run on a fork of their own, whose keys are known."""
