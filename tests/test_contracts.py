@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from functools import cache
@@ -14,6 +15,7 @@ import pytest
 from fixture_cases import EXAMPLES, FIXTURES, ROOT, transcript
 from verlint.docs import differences, read_doc
 from verlint.example import Example, check_example
+from verlint.families.fork import FORK_KEYS
 from verlint.header import headers
 from verlint.record import replace
 from verlint.report import FORMATS, render
@@ -128,6 +130,54 @@ def test_checking_a_launcher_imports_nothing_heavy(tmp_path: Path) -> None:
         check=True,
     )
     assert done.stdout.splitlines()[-1] == "[]", done.stderr
+
+
+def _modules_of_check(launcher: Path, asked: str) -> str:
+    """What Python says of a process that has checked a launcher."""
+    script = (
+        "import sys\nfrom verlint.cli.main import main\n"
+        f"main(['check', {launcher.name!r}])\nown = [each for each in sys.modules if each.startswith('verlint')]\n"
+        f"print({asked})"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=launcher.parent,
+        env=_environment("0"),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.splitlines()[-1]
+
+
+MOST_MODULES = 280
+"""Modules of verlint for a plain launcher of 200 lines. Each takes its time to load: a rule that has nothing to say
+about most launchers must say so by its `words`, and what only some launchers need is imported where it is needed."""
+
+
+def test_checking_a_launcher_imports_few_modules(tmp_path: Path) -> None:
+    launcher = Path(shutil.copy(ROOT / "benchmarks" / "launcher_200.sh", tmp_path))
+    assert int(_modules_of_check(launcher, "len(own)")) <= MOST_MODULES
+
+
+def test_no_config_of_verl_is_read_for_another_program(tmp_path: Path) -> None:
+    launcher = tmp_path / "train.sh"
+    launcher.write_text('#!/bin/bash\nset -e\npython3 train.py --model "${MODEL:-base}" --lr 1e-5\n')
+    unwanted = [f"verlint.verl.{name}" for name in ("schema", "effective", "checkout", "compose", "constraints")]
+    assert _modules_of_check(launcher, f"[each for each in {unwanted!r} if each in own]") == "[]"
+
+
+def test_only_what_is_asked_for_is_unpacked_of_the_known_configs(tmp_path: Path) -> None:
+    launcher = tmp_path / "one.sh"
+    launcher.write_text("python3 -m verl.trainer.main_ppo data.train_batch_size=64 trainer.nnodes=1\n")
+    unpacked = "sys.modules['verlint.verl.schema']._member.cache_info().currsize"
+    assert int(_modules_of_check(launcher, unpacked)) <= 2, "the configs of other trainers and engines, and the forks"
+
+
+@pytest.mark.parametrize("code", ["VL808", "VL809"])
+def test_the_words_of_a_rule_about_forks_are_in_all_their_keys(code: str) -> None:
+    words = next(header.words for header in headers() if header.code == code)
+    assert [key for key in sorted(FORK_KEYS) if not any(word in key for word in words)] == []
 
 
 @cache

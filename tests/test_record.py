@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+from verlint import record
 from verlint.record import _dataclass, _field, _replace, names
 
 both = pytest.mark.parametrize(
@@ -174,3 +175,30 @@ class Copied:
 def test_names_and_pickles() -> None:
     assert names(Copied) == names(Copied(1)) == ("a", "b")
     assert pickle.loads(pickle.dumps(Copied(1, (2,)))) == Copied(1, (2,))
+
+
+def test_usual_classes_need_no_compiling(monkeypatch: pytest.MonkeyPatch) -> None:
+    def compiled(*_: object, **__: object) -> None:
+        pytest.fail("an `__init__` was compiled while the program runs")
+
+    monkeypatch.setattr(record, "_compiled", compiled)
+
+    @_dataclass(slots=True)
+    class Made:
+        a: int
+        b: list[int] = _field(default_factory=list)
+        c: dict[str, int] = _field(default_factory=dict)
+        d: str = "-"
+        e: int = 0
+        f: int = 0
+        g: int = 0
+        h: int = 0
+        i: int = 0
+        j: int = 0
+
+        def __post_init__(self) -> None:
+            self.j = self.a + 1
+
+    one = Made(1, d="x")  # type: ignore[call-arg]
+    assert (one.a, one.b, one.c, one.d, one.j) == (1, [], {}, "x", 2)
+    assert Made(1, [2]).b == [2]  # type: ignore[call-arg]

@@ -129,6 +129,33 @@ def test_best_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not found["actor_rollout_ref.rollout.enforce_eager"].has_default  # they differ
 
 
+def test_older_configs_are_composed_when_they_are_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(tmp_path, {"run.sh": f"{MAIN} data.train_batch_size=64\n"})
+    (found,) = launches(tmp_path, monkeypatch)
+    assert found.verl is not None
+    asked: list[str] = []
+    compose = found.verl.composed
+    monkeypatch.setattr(found.verl, "composed", lambda version, words: asked.append(version) or compose(version, words))
+    fits = found.fits
+    assert next(fits)[0].version == "0.9.1"
+    assert asked == []
+    assert next(fits)[0].version == asked[0] == "0.9.0"
+    assert [schema.version for schema, _ in fits] == list(reversed(found.verl.fitting[:-2]))
+
+
+def test_a_config_shares_what_no_override_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(tmp_path, {"run.sh": f"{MAIN} data.train_batch_size=64 +data.more={{a:1}}\n"})
+    (found,) = launches(tmp_path, monkeypatch, verl="0.7.1")
+    assert found.verl is not None
+    assert found.verl.schema is not None
+    assert found.config is not None
+    base, own = found.verl.schema.tree, found.config.config
+    assert own["critic"] is base["critic"]
+    assert (own["data"]["train_batch_size"], base["data"]["train_batch_size"]) == (64, 1024)
+    assert own["data"]["more"] == {"a": 1}
+    assert "more" not in base["data"]
+
+
 def test_a_family_has_its_fork(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     words = "trainer.stage=extract trainer.oel_round=1 actor_rollout_ref.actor.kl_topk=8"
     put(tmp_path, {"run.sh": f"{MAIN} {words}\n"})

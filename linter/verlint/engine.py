@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from verlint.experiment.launch import Launch
+from verlint.experiment.parts import parts_of
 from verlint.experiment.project import Project
 from verlint.experiment.stage import Stage
 from verlint.experiment.variants import Variant
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 class _Outcome:
     findings: list[Finding] = field(default_factory=list)
     crashed: bool = False
+    experiments: int = 0
+    stages: int = 0
+    jobs: int = 0
 
 
 def selected_rules(settings: Settings) -> list[Header]:
@@ -58,14 +62,76 @@ def check_project(
 def check_loaded(project: Project, settings: Settings, *, unreadable: Sequence[Unreadable] = ()) -> Report:
     """Everything the selected rules find in a project."""
     rules = selected_rules(settings)
+    outcome = _check_parts(project, rules, unreadable)
+    findings = _fold(outcome.findings)
+    findings = [_leveled(finding, settings) for finding in findings if not _ignored_at(finding, settings)]
+    kept, suppressed = _suppress(findings, project, rules, settings, outcome)
+    launchers = outcome.jobs + sum(file.kind is Kind.LAUNCHER for file in project.files)
+    summary = Summary(len(project.files) + len(unreadable), launchers, outcome.experiments, outcome.stages, 0)
+    return Report(tuple(sorted(kept, key=Finding.order)), summary, outcome.crashed, suppressed)
+
+
+# ---- parts
+
+
+def _check_parts(project: Project, rules: Sequence[Header], unreadable: Sequence[Unreadable]) -> _Outcome:
+    """What the rules find part by part. Parts that turn out to belong together are looked at once more, together."""
+    parts = project.parts = parts_of(project.files)
+    if len(parts) == 1:
+        return _check_part(project, rules, unreadable)
+    number_of = {id(file.source): number for number, part in enumerate(parts) for file in part}
+    outcomes: dict[int, _Outcome] = {}
+    waiting = list(range(len(parts)))
+    while waiting:
+        number = waiting.pop(0)
+        part = project.part(parts[number])
+        outcome = _check_part(part, rules, ())
+        others = {number_of[id(source)] for source in part.reached()}
+        del part
+        _let_go()
+        if not others:
+            outcomes[number] = outcome
+            continue
+        others.add(number)
+        together = {id(file.source) for other in others for file in parts[other]}
+        for other in others:
+            parts[other] = []
+            outcomes.pop(other, None)
+        waiting = [other for other in waiting if other not in others] + [len(parts)]
+        number_of |= dict.fromkeys(together, len(parts))
+        parts.append([file for file in project.files if id(file.source) in together])
+    all_files = _check_part(project.part([]), rules, unreadable)
+    return _joined([all_files, *(outcomes[number] for number in sorted(outcomes))])
+
+
+def _let_go() -> None:
+    """Free what a part was made of: its objects hold each other."""
+    import gc
+
+    gc.collect()
+
+
+def _joined(outcomes: Sequence[_Outcome]) -> _Outcome:
+    return _Outcome(
+        [finding for each in outcomes for finding in each.findings],
+        any(each.crashed for each in outcomes),
+        sum(each.experiments for each in outcomes),
+        sum(each.stages for each in outcomes),
+        sum(each.jobs for each in outcomes),
+    )
+
+
+def _check_part(project: Project, rules: Sequence[Header], unreadable: Sequence[Unreadable]) -> _Outcome:
     outcome = _Outcome()
     for rule in rules:
         if rule.code != OWN_CODE and _has_subject(rule, project, unreadable):
             _run(load_rule(rule), project, unreadable, outcome)
-    findings = _fold(_with_edits_of_jobs(outcome.findings, project))
-    findings = [_leveled(finding, settings) for finding in findings if not _ignored_at(finding, settings)]
-    kept, suppressed = _suppress(findings, project, rules, settings, outcome)
-    return Report(tuple(sorted(kept, key=Finding.order)), _summary(project, unreadable), outcome.crashed, suppressed)
+    outcome.findings = _with_edits_of_jobs(outcome.findings, project)
+    experiments = [each for each in project.experiments if each.root and (each.is_spec or len(each.stages) > 1)]
+    outcome.experiments = len(experiments)
+    outcome.stages = sum(len({_stage_key(stage) for stage in each.stages}) for each in experiments)
+    outcome.jobs = len({id(script.source) for script in project.scripts if script.job is not None})
+    return outcome
 
 
 def _with_edits_of_jobs(findings: list[Finding], project: Project) -> list[Finding]:
@@ -303,11 +369,3 @@ def _suppress(
 def _stage_key(stage: Stage) -> tuple[object, ...]:
     """What makes a stage another one: the turns of a loop are the same."""
     return (stage.span.order(), stage.id, stage.kind)
-
-
-def _summary(project: Project, unreadable: Sequence[Unreadable]) -> Summary:
-    launchers = sum(file.kind is Kind.LAUNCHER for file in project.files)
-    launchers += len({id(script.source) for script in project.scripts if script.job is not None})
-    experiments = [each for each in project.experiments if each.root and (each.is_spec or len(each.stages) > 1)]
-    stages = sum(len({_stage_key(stage) for stage in each.stages}) for each in experiments)
-    return Summary(len(project.files) + len(unreadable), launchers, len(experiments), stages, 0)

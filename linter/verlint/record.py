@@ -2,15 +2,15 @@
 
 The standard module costs the check of one launcher more than reading the launcher does: it imports `inspect`, and
 writes and compiles all methods of a class when the class is made. Here a class keeps a list of its fields, and its
-`__init__` is compiled when the first object is made. Type checkers see the standard functions, so all that they prove
-(frozen fields, types of arguments) stays proved; while the program runs nothing stops an assignment to a frozen field.
+`__init__` is made when the first object is made, from one that is compiled with this module. Type checkers see the
+standard functions, so all that they prove (frozen fields, types of arguments) stays proved; while the program runs
+nothing stops an assignment to a frozen field.
 
 Left out, as nothing here uses it: ordering, keyword-only and init-only fields, the introspection of `dataclasses`.
 """
 
 from __future__ import annotations
 
-from functools import cache
 from operator import attrgetter
 
 TYPE_CHECKING = False  # as `typing` says it, but that module alone costs some milliseconds
@@ -21,8 +21,13 @@ if TYPE_CHECKING:
     from dataclasses import replace as replace
     from typing import Any
 
+    _PLAIN: tuple[Any, ...]
+    _WITH_AFTER: tuple[Any, ...]
+
 FIELDS = "__record_fields__"
 """Attribute of a class with its fields: each name with its default."""
+VALUES = "__record_values__"
+"""Attribute of a class with what gives the values of all fields, to compare by."""
 
 _MISSING = object()
 
@@ -95,28 +100,33 @@ def _record(written: type, frozen: bool, eq: bool, slots: bool, repr: bool) -> t
 
 
 def _methods(fields: Mapping[str, object], frozen: bool, eq: bool, repr: bool) -> dict[str, Any]:
-    every = tuple(fields)
-    values: Callable[[object], object] = attrgetter(*every) if every else lambda record: ()
     found: dict[str, Any] = {}
-
-    def shown(self: object) -> str:
-        text = ", ".join(f"{name}={getattr(self, name)!r}" for name in every)
-        return f"{self.__class__.__qualname__}({text})"
-
-    def same(self: object, other: object) -> bool:
-        if other.__class__ is not self.__class__:
-            return NotImplemented  # type: ignore[no-any-return]
-        return self is other or values(self) == values(other)
-
-    def hashed(self: object) -> int:
-        return hash(values(self))
-
     if repr:
-        found["__repr__"] = shown
+        found["__repr__"] = _shown
     if eq:
-        found["__eq__"] = same
-        found["__hash__"] = hashed if frozen else None
+        every = tuple(fields)
+        found[VALUES] = attrgetter(*every) if every else staticmethod(lambda record: ())
+        found["__eq__"] = _same
+        found["__hash__"] = _hashed if frozen else None
     return found
+
+
+def _shown(self: object) -> str:
+    text = ", ".join(f"{name}={getattr(self, name)!r}" for name in names(self))
+    return f"{self.__class__.__qualname__}({text})"
+
+
+def _same(self: Any, other: object) -> bool:
+    if other.__class__ is not self.__class__:
+        return NotImplemented  # type: ignore[no-any-return]
+    if self is other:
+        return True
+    values: Any = getattr(self, VALUES)
+    return bool(values(self) == values(other))
+
+
+def _hashed(self: Any) -> int:
+    return hash(self.__record_values__(self))
 
 
 def _late_init(made: type, fields: Mapping[str, object]) -> Callable[..., None]:
@@ -132,20 +142,38 @@ def _late_init(made: type, fields: Mapping[str, object]) -> Callable[..., None]:
 
 
 def _init(fields: Mapping[str, object], *, after: bool) -> Any:
-    """The real `__init__`: one assignment a field."""
-    given = tuple(default for default in fields.values() if default is not _MISSING)
-    if after or any(isinstance(default, _Factory) for default in given):
+    """The real `__init__`: one assignment a field; then what it takes to make defaults anew, and `__post_init__`."""
+    made = {name: default.make for name, default in fields.items() if isinstance(default, _Factory)}
+    templates = _WITH_AFTER if made or after else _PLAIN
+    if not 0 < len(fields) <= len(templates):
         return _compiled(fields, after=after)
-    function = type(_assigning(len(fields)))
-    code = _assigning(len(fields)).__code__.replace(co_varnames=("self", *fields), co_names=tuple(fields))
-    return function(code, {}, "__init__", given)
+    template = templates[len(fields) - 1]
+    defaults = [default for default in fields.values() if default is not _MISSING]
+    given = tuple(_MISSING if isinstance(default, _Factory) else default for default in defaults)
+    hook = ("_after",) if made or after else ()
+    code = template.__code__.replace(co_varnames=("self", *fields), co_names=(*fields, *hook))
+    return type(template)(code, {"_after": _following(made, after)}, "__init__", given)
 
 
-@cache
-def _assigning(count: int) -> Any:
-    """An `__init__` of so many fields with made-up names, for all classes with as many: renaming is far cheaper than
-    compiling."""
-    return _compiled({f"_{number}": _MISSING for number in range(count)}, after=False)
+def _following(made: Mapping[str, Callable[[], object]], after: bool) -> Callable[[Any], None]:
+    """What is done behind the assignments."""
+    if len(made) == 1 and not after:
+        ((name, make),) = made.items()
+
+        def fill_one(record: Any) -> None:
+            if getattr(record, name) is _MISSING:
+                setattr(record, name, make())
+
+        return fill_one
+
+    def fill(record: Any) -> None:
+        for name, make in made.items():
+            if getattr(record, name) is _MISSING:
+                setattr(record, name, make())
+        if after:
+            record.__post_init__()
+
+    return fill
 
 
 def _compiled(fields: Mapping[str, object], *, after: bool) -> Any:
@@ -167,6 +195,53 @@ def _compiled(fields: Mapping[str, object], *, after: bool) -> Any:
         lines.append(" self.__post_init__()")
     exec(f"def __init__({', '.join(arguments)}):\n" + "\n".join(lines or [" pass"]), scope)
     return scope["__init__"]
+
+
+# ---- `__init__` without compiling: functions as they would be written, whose made-up names are replaced
+
+# ruff: noqa: E702, F821
+# fmt: off
+if not TYPE_CHECKING:
+    def _plain_1(self, a): self.a = a
+    def _plain_2(self, a, b): self.a = a; self.b = b
+    def _plain_3(self, a, b, c): self.a = a; self.b = b; self.c = c
+    def _plain_4(self, a, b, c, d): self.a = a; self.b = b; self.c = c; self.d = d
+    def _plain_5(self, a, b, c, d, e): self.a = a; self.b = b; self.c = c; self.d = d; self.e = e
+    def _plain_6(self, a, b, c, d, e, f): self.a = a; self.b = b; self.c = c; self.d = d; self.e = e; self.f = f
+    def _plain_7(self, a, b, c, d, e, f, g):
+        self.a = a; self.b = b; self.c = c; self.d = d; self.e = e; self.f = f; self.g = g
+    def _plain_8(self, a, b, c, d, e, f, g, h):
+        self.a = a; self.b = b; self.c = c; self.d = d; self.e = e; self.f = f; self.g = g; self.h = h
+    def _plain_9(self, a, b, c, d, e, f, g, h, i):
+        self.a = a; self.b = b; self.c = c; self.d = d; self.e = e; self.f = f; self.g = g; self.h = h; self.i = i
+    def _plain_10(self, a, b, c, d, e, f, g, h, i, j):
+        self.a = a; self.b = b; self.c = c; self.d = d; self.e = e; self.f = f; self.g = g; self.h = h; self.i = i
+        self.j = j
+    def _plain_11(self, a, b, c, d, e, f, g, h, i, j, k):
+        self.a = a; self.b = b; self.c = c; self.d = d; self.e = e; self.f = f; self.g = g; self.h = h; self.i = i
+        self.j = j; self.k = k
+    def _after_1(self, a): self.a = a; _after(self)
+    def _after_2(self, a, b): self.a = a; self.b = b; _after(self)
+    def _after_3(self, a, b, c): self.a = a; self.b = b; self.c = c; _after(self)
+    def _after_4(self, a, b, c, d): self.a = a; self.b = b; self.c = c; self.d = d; _after(self)
+    def _after_5(self, a, b, c, d, e): self.a = a; self.b = b; self.c = c; self.d = d; self.e = e; _after(self)
+    def _after_6(self, a, b, c, d, e, f):
+        self.a = a; self.b = b; self.c = c; self.d = d; self.e = e; self.f = f; _after(self)
+    def _after_7(self, a, b, c, d, e, f, g):
+        self.a = a; self.b = b; self.c = c; self.d = d; self.e = e; self.f = f; self.g = g; _after(self)
+    def _after_8(self, a, b, c, d, e, f, g, h):
+        self.a = a; self.b = b; self.c = c; self.d = d; self.e = e; self.f = f; self.g = g; self.h = h; _after(self)
+    def _after_9(self, a, b, c, d, e, f, g, h, i):
+        self.a = a; self.b = b; self.c = c; self.d = d; self.e = e; self.f = f; self.g = g; self.h = h; self.i = i
+        _after(self)
+    def _after_10(self, a, b, c, d, e, f, g, h, i, j):
+        self.a = a; self.b = b; self.c = c; self.d = d; self.e = e; self.f = f; self.g = g; self.h = h; self.i = i
+        self.j = j; _after(self)
+
+    _PLAIN = (_plain_1, _plain_2, _plain_3, _plain_4, _plain_5, _plain_6, _plain_7, _plain_8, _plain_9, _plain_10,
+              _plain_11)
+    _WITH_AFTER = (_after_1, _after_2, _after_3, _after_4, _after_5, _after_6, _after_7, _after_8, _after_9, _after_10)
+# fmt: on
 
 
 if not TYPE_CHECKING:

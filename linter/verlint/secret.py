@@ -141,10 +141,13 @@ def find_secrets(text: str) -> list[Secret]:
     """
     if re.compile(_SIGN).search(text) is None:
         return []
+    candidates = list(_candidates(text))
+    if not candidates:
+        return []
     encoded = [match.span() for match in re.compile(_ENCODED).finditer(text)]
     found = [
         secret
-        for secret in _candidates(text)
+        for secret in candidates
         if not any(start <= secret.start < end and secret.provider != "private-key" for start, end in encoded)
     ]
     found.sort(key=lambda secret: (secret.start, -secret.end))
@@ -233,7 +236,7 @@ def _candidates(text: str) -> Iterator[Secret]:
             yield Secret(
                 match.start(), match.end(), _SHAPES[(match.lastindex or 1) - 1][0], is_placeholder(match.group())
             )
-    if "wandb" in text:
+    if "wandb" in text and "login" in text:
         for login in re.compile(_WANDB_LOGIN).finditer(text):
             for key in re.compile(_WANDB_KEY).finditer(text, login.start("rest"), login.end("rest")):
                 yield Secret(key.start(), key.end(), "wandb", is_placeholder(key.group()))

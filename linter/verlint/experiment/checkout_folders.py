@@ -20,7 +20,7 @@ def checkout_folders(command: Command, source: Source | None, root: Path) -> lis
     found = [root / place for text in texts for place in _places_of(text, around.cwd)]
     if source is not None:
         own = (Path.cwd() / source.path).parent
-        found += [own / each for each in _EDITABLE.findall(source.text)] if "pip" in source.text else []
+        found += [own / each for each in _EDITABLE.findall(source.text)] if "install" in source.text else []
         found.append(own)
     return [Path(posixpath.normpath(each.as_posix())) for each in dict.fromkeys(found)]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from verlint.languages.bash.command import Command
@@ -80,6 +80,9 @@ _VERBS = {
     "pixi": ("run",),
 }
 _NEEDS_PYTHON = frozenset(["uv", "conda", "mamba", "poetry", "pixi"])
+
+MAIN = "verl.trainer.main_ppo"
+"""The entry point of nearly all launches, which needs no look at an expression."""
 
 ENTRY_MODULE = pattern(
     r"verl\.(?:trainer\.(?:main_\w+|fsdp_sft_trainer|sft_trainer\w*|main)|experimental(?:\.\w+)*\.(?:main_\w+|\w+_main|main)|model_merger\b.*)"
@@ -283,12 +286,12 @@ class Launch:
         at_hand = None if self.find_at_hand is None else self.find_at_hand(self)
         return facts_of(self.verl, self.settings, entry, lambda: self.config, at_hand)
 
-    @cached_property
-    def fits(self) -> Sequence[tuple[Schema, Applied]]:
+    @property
+    def fits(self) -> Iterator[tuple[Schema, Applied]]:
         """The keys and the composed config of the VeRL in use; of a guess, those of each version that fits, newest
-        first. Empty when the config is not known."""
+        first. Empty when the config is not known. Each is composed, once, when it is asked for."""
         if self.verl is None or self.config is None:
-            return ()
+            return iter(())
         from verlint.verl.effective import fits_of
 
         return fits_of(self.verl, self.settings, self.config)
@@ -346,7 +349,7 @@ def _is_entry(program: Program) -> bool:
     entry = program.entry
     if not entry:
         return sum("." in _key_part(word) for word in program.arguments if is_override_like(word)) >= 3
-    if program.module and ENTRY_MODULE.fullmatch(entry):
+    if program.module and (entry == MAIN or ENTRY_MODULE.fullmatch(entry)):
         return True
     if not program.module and ENTRY_FILE.search(entry):
         return True

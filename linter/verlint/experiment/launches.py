@@ -47,6 +47,7 @@ class Launches:
         self._known: dict[int, tuple[Command, Launch | None]] = {}
         self._directives: dict[int, list[Directive]] = {}
         self._configs: dict[int, ConfigOfLaunch | None] = {}
+        self._folders: dict[tuple[object, ...], list[Path]] = {}
 
     def launch(self, command: Command) -> Launch | None:
         """The launch that a command is, with family, stage, intent and the VeRL version in use."""
@@ -136,12 +137,26 @@ class Launches:
 
         call = call_of(launch.program.entry, launch.program.arguments)
         base = _base_version(family, launch["algorithm.adv_estimator"])
-        folders = checkout_folders(launch.command, source, self.root)
+        folders = self._checkout_folders(launch.command, source)
         found = self.finder.find(Asked(call, launch.overrides, named, folders, family, base))
         if found.schema is None and config:  # a released version has no config of the project, but the one below it
             below = replace(call, config_name=config, config_path="", config_dir="")
             found = self.finder.find(Asked(below, launch.settings, named, folders, family, base))
         return found
+
+    def _checkout_folders(self, command: Command, source: Source | None) -> list[Path]:
+        """Where a checkout may lie, seen from a command."""
+        around = command.around
+        key = (around.cwd, around.environment.get("PYTHONPATH"), source)
+        if key not in self._folders:
+            self._folders[key] = checkout_folders(command, source, self.root)
+        return self._folders[key]
+
+    def of_part(self, kinds: Mapping[int, Kind], tree: Tree) -> Launches:
+        """Those of some of the files, which know what is on disk from these."""
+        part = Launches(self.root, self.settings, kinds, tree)
+        part.finder, part._on_disk = self.finder, self._on_disk
+        return part
 
     @cached_property
     def finder(self) -> Finder:

@@ -112,8 +112,12 @@ def _collect(project: Project) -> dict[int, _Written]:
             out.setdefault(id(variant.command.span.in_file().source), _Written()).variants.append(variant)
     seen: set[object] = set()
     for script in project.scripts:
+        same: set[int] = set()  # paths that begin alike share what they have in common
         for path in script.resolution.paths:
             for each in path.assignments:
+                if id(each) in same:
+                    continue
+                same.add(id(each))
                 value = None if each.value is None else each.value.identity()
                 key = (each.span.order(), value, tuple(guard.text for guard in each.around.guards))
                 if key not in seen:

@@ -29,16 +29,49 @@ if TYPE_CHECKING:
 
 
 class Project:
-    """Everything loaded for one run. Rules ask it about what lies beyond the thing they look at."""
+    """Everything loaded for one run. Rules ask it about what lies beyond the thing they look at.
 
-    def __init__(self, files: Sequence[Loaded], settings: Settings, root: Path) -> None:
+    A large project is looked at part by part: then this is a part of `whole`, whose files call none of other parts and
+    are called by none. What a rule must know of all files it asks of `every_file` and `every_part`."""
+
+    def __init__(self, files: Sequence[Loaded], settings: Settings, root: Path, whole: Project | None = None) -> None:
         self.settings = settings
-        self.root = _common_root(root, files)
+        self.root: Path = _common_root(root, files) if whole is None else whole.root
         self.files = list(files)
-        self.tree = Tree(self.root, files)
+        self.whole: Project = self if whole is None else whole
+        self.parts: list[list[Loaded]] = []
+        self.tree: Tree = Tree(self.root, files, None if whole is None else whole.tree)
         self.programs: dict[int, Syntax] = {}
         self.kinds = {id(file.source): file.kind for file in files}
-        self.known_launches = Launches(self.root, settings, self.kinds, self.tree)
+        self.known_launches: Launches = (
+            Launches(self.root, settings, self.kinds, self.tree)
+            if whole is None
+            else whole.known_launches.of_part(self.kinds, self.tree)
+        )
+
+    # ---- parts
+
+    def part(self, files: Sequence[Loaded]) -> Project:
+        """The part of a project that holds some of its files."""
+        return Project(files, self.settings, self.root, self)
+
+    @property
+    def every_file(self) -> Sequence[Loaded]:
+        """The files of all parts."""
+        return self.whole.files
+
+    def every_part(self) -> Iterator[Project]:
+        """All parts, this one first; each other one is made anew, and is not to be kept."""
+        yield self
+        own = {id(file) for file in self.files}
+        for files in self.whole.parts if self.whole is not self else ():
+            if files and id(files[0]) not in own:
+                yield self.whole.part(files)
+
+    def reached(self) -> list[Source]:
+        """The loaded files of other parts that this one has read: they belong to it."""
+        kinds = self.whole.kinds
+        return [each for each in self.tree.sources() if id(each) in kinds and id(each) not in self.kinds]
 
     # ---- scripts
 

@@ -35,18 +35,22 @@ class Variant:
 def variants_of(script: Script, of: Callable[[Path], Iterable[Command]] = lambda path: path.commands) -> list[Variant]:
     """The distinct commands of a script, in order; `of` says which commands of a path are meant."""
     found: dict[object, tuple[Command, set[int]]] = {}
+    same: dict[int, set[int]] = {}  # paths that begin alike share what they have in common
     for number, path in enumerate(script.resolution.paths):
         for command in of(path):
+            paths = same.get(id(command))
+            if paths is not None:
+                paths.add(number)
+                continue
             key = (
                 command.span.order(),
                 tuple(word.identity() for word in command.argv),
                 tuple(call.span.order() for call in command.around.stack),
                 command.around.xtrace,
             )
-            if key in found:
-                found[key][1].add(number)
-            else:
-                found[key] = (command, {number})
+            paths = found.setdefault(key, (command, set()))[1]
+            paths.add(number)
+            same[id(command)] = paths
     return [Variant(command, script, frozenset(paths)) for command, paths in found.values()]
 
 

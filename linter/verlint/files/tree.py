@@ -18,14 +18,16 @@ MAX_LISTED = 5_000
 class Tree:
     """A folder and what is below it. Paths are relative to the root, with "/"; "" is the root itself.
 
-    Files outside the root are never looked at, also through symbolic links.
+    Files outside the root are never looked at, also through symbolic links. A tree `behind` reads for this one, which
+    knows only what it was asked for itself.
     """
 
-    def __init__(self, root: Path, loaded: Iterable[Loaded] = ()) -> None:
+    def __init__(self, root: Path, loaded: Iterable[Loaded] = (), behind: Tree | None = None) -> None:
         self.root = root
+        self._behind = behind
         self._real_root = Path(os.path.realpath(root))
         self._sources: dict[str, Source | None] = {}
-        self._exists: dict[str, bool] = {}
+        self._exists: dict[str, bool] = {} if behind is None else behind._exists
         for file in loaded:
             if (path := self.relative(file.path)) is not None:
                 self._sources[path] = file.source
@@ -79,15 +81,18 @@ class Tree:
         return [(path, source.text) for path, source in self._sources.items() if source is not None]
 
     def sources(self) -> list[Source]:
-        """The texts that were read so far."""
+        """Every file that was read so far."""
         return [source for source in self._sources.values() if source is not None]
 
     def source(self, path: str) -> Source | None:
         """The text of a file; None when there is none or it is no readable text."""
         if path in self._sources:
             return self._sources[path]
+        if self._behind is not None:
+            found = self._sources[path] = self._behind.source(path)
+            return found
         full = self._on_disk(path)
-        found: Source | None = None
+        found = None
         if full is not None and full.is_file():
             shown = os.path.relpath(full, Path.cwd()).replace(os.sep, "/")
             result = read(full, shown)

@@ -12,11 +12,14 @@ from verlint.files.tree import Tree
 from verlint.languages.hydra.override import Override
 from verlint.lazy import pattern
 from verlint.record import dataclass
-from verlint.verl.compose import ConfigFolders
 from verlint.verl.config_yaml import ConfigError
-from verlint.verl.effective import FORK_FAMILIES, best_fit, config_name, said_version, schema_on_disk
+from verlint.verl.effective import FORK_FAMILIES, best_fit, config_name, said_version, schema_on_disk, what_fits
 from verlint.verl.in_use import ROOT, Call, Found
 from verlint.verl.schema import versions
+
+TYPE_CHECKING = False  # as `typing` says it, without its import
+if TYPE_CHECKING:
+    from verlint.verl.compose import ConfigFolders
 
 MARK = "verl/trainer/config/ppo_trainer.yaml"
 MAX_ANCESTORS = 8
@@ -46,9 +49,11 @@ class Finder:
     def __init__(self, root: Path) -> None:
         self.root = root
         self._checkouts: dict[Path, Path | None] = {}
+        self._nearest: dict[Path, Path | None] = {}
         self._pins: dict[Path, tuple[str, str] | None] = {}
         self._folders: dict[tuple[Path, str], ConfigFolders] = {}
         self._found: dict[tuple[Path, str, str], Found] = {}
+        self._fitting: dict[tuple[object, ...], Found] = {}
         self._installed: tuple[str, Path | None] | None = None
         self._disk = Tree(Path(root.anchor))
 
@@ -80,17 +85,21 @@ class Finder:
         if version:
             return said_version(version, "installed", config_name(asked.call, version))
         name = next((name for each in reversed(versions()) if (name := config_name(asked.call, each))), "")
-        return best_fit(name, asked.overrides)
+        key = (name, *what_fits(asked.overrides))
+        if key not in self._fitting:
+            self._fitting[key] = best_fit(name, asked.overrides)
+        return self._fitting[key]
 
     # ---- checkouts
 
     def checkout(self, folders: Iterable[Path]) -> Path | None:
         """The folder that holds the package `verl` of the checkout nearest to one of some folders."""
         for folder in folders:
-            for above in (folder, *folder.parents)[:MAX_ANCESTORS]:
-                found = self._checkout_at(above)
-                if found is not None:
-                    return found
+            if folder not in self._nearest:
+                above = (self._checkout_at(each) for each in (folder, *folder.parents)[:MAX_ANCESTORS])
+                self._nearest[folder] = next((found for found in above if found is not None), None)
+            if (nearest := self._nearest[folder]) is not None:
+                return nearest
         return None
 
     def _checkout_at(self, folder: Path) -> Path | None:
@@ -125,6 +134,8 @@ class Finder:
     def _config_folders(self, checkout: Path, folder: str, call: Call) -> ConfigFolders:
         key = (checkout, folder + call.config_dir)
         if key not in self._folders:
+            from verlint.verl.compose import ConfigFolders
+
             added = [_below_anchor(self._given(call.config_dir, self.root))] if call.config_dir else []
             self._folders[key] = ConfigFolders(self._disk, [folder, *added], _below_anchor(checkout))
         return self._folders[key]
@@ -170,7 +181,7 @@ class Finder:
     def _pin_in(self, folder: Path) -> tuple[str, str] | None:
         inside = _below_anchor(folder)
         for name in self._disk.listing(inside):
-            if _REQUIREMENTS.fullmatch(name):
+            if name.startswith(("requirements", "pyproject")) and _REQUIREMENTS.fullmatch(name):
                 source = self._disk.source(posixpath.join(inside, name))
                 match = _PIN.search(source.text) if source is not None and "verl" in source.text else None
                 if match is not None:

@@ -12,9 +12,10 @@ from verlint.files.tree import Tree as Files
 from verlint.languages.hydra.override import Override
 from verlint.record import dataclass
 from verlint.verl.config_yaml import Config, ConfigError, ConfigFile, read_config
-from verlint.verl.defaults_list import Choices, DefaultsList, Part
+from verlint.verl.defaults_list import DefaultsList, Part
+from verlint.verl.group_choices import Choices
 from verlint.verl.interpolation import Resolver, Tree
-from verlint.verl.overriding import Applied, apply, copied, merge
+from verlint.verl.overriding import Applied, apply, merge
 
 SUFFIXES = (".yaml", ".yml")
 
@@ -74,17 +75,14 @@ class ConfigFolders:
         return sorted(name[: -len(".yaml")] for name in names if name.endswith(".yaml"))
 
     def compose(self, name: str, choices: Choices | None = None) -> tuple[Tree, dict[str, Place]]:
-        """The config `name` before overrides of single keys, and where each key is written. Raises ConfigError."""
+        """The config `name` before overrides of single keys, and where each key is written; not to be changed. Raises
+        ConfigError."""
         choices = choices or Choices()
-        plain = not (choices.replaced or choices.added or choices.deleted)
-        if plain and name in self._composed:
-            tree, places = self._composed[name]
-            return copied(tree), places
-        found = self._compose(name, choices)
-        if plain:
-            self._composed[name] = found
-            return copied(found[0]), found[1]
-        return found
+        if choices.replaced or choices.added or choices.deleted:
+            return self._compose(name, choices)
+        if name not in self._composed:
+            self._composed[name] = self._compose(name, choices)
+        return self._composed[name]
 
     def _compose(self, name: str, choices: Choices) -> tuple[Tree, dict[str, Place]]:
         primary = self.load(name)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from verlint.languages.hydra.override import Form, Override
 from verlint.value import Data
-from verlint.verl.compose import ConfigFolders, Place
 from verlint.verl.config_yaml import ConfigError
-from verlint.verl.defaults_list import Choices
+from verlint.verl.group_choices import Choices
 from verlint.verl.in_use import Call, Found, VerlInUse
 from verlint.verl.interpolation import Broken, Tree, Unknown, has_reference, leaves
-from verlint.verl.overriding import Applied, apply, copied, own
+from verlint.verl.overriding import Applied, apply, own
 from verlint.verl.passthrough import is_open
 from verlint.verl.schema import Schema, config_of, forks, known_version, leaves_of, schema, versions
 from verlint.verl.versions import version_key
+
+TYPE_CHECKING = False  # as `typing` says it, without its import
+if TYPE_CHECKING:
+    from verlint.verl.compose import ConfigFolders, Place
 
 FORK_FAMILIES = frozenset(["oel", "opcd", "coach"])
 """Families that run on a fork of their own, whose keys are known."""
@@ -33,14 +36,13 @@ def config_of_call(found: Found, overrides: Sequence[Override], *, multirun: boo
     return applied(found.schema, overrides, multirun=multirun)
 
 
-def fits_of(verl: VerlInUse, overrides: tuple[Override, ...], newest: Applied) -> list[tuple[Schema, Applied]]:
+def fits_of(verl: VerlInUse, overrides: tuple[Override, ...], newest: Applied) -> Iterator[tuple[Schema, Applied]]:
     """The keys and the config of a call on each version that it may run on, the newest (`newest` is its config) first:
-    the one that was found, or all that a guess leaves."""
+    the one that was found, or all that a guess leaves. Configs are composed as they are asked for."""
     found = verl.found
     if found.schema is None:
-        return []
+        return
     engine = engine_of(overrides)
-    out: list[tuple[Schema, Applied]] = []
     for version in reversed(found.fitting or (found.schema.version,)):
         first = version == found.schema.version
         base = found.schema if first else schema(version, found.config)
@@ -48,8 +50,7 @@ def fits_of(verl: VerlInUse, overrides: tuple[Override, ...], newest: Applied) -
             chosen = with_engine(base, engine) if engine and found.folders is None else base
             config = newest if first else verl.composed(version, overrides)
             if config is not None:
-                out.append((chosen, config))
-    return out
+                yield chosen, config
 
 
 class Defaults(Mapping[str, Data]):
@@ -79,12 +80,8 @@ class Defaults(Mapping[str, Data]):
 
     def _look_up(self, key: str) -> object:
         verl = self._verl
-        if verl.guess:
-            raw = [(leaves_of(version, verl.found.config) or {}).get(key, _NOTHING) for version in verl.fitting]
-            if not raw or any(each is _NOTHING for each in raw):
-                return _NOTHING
-            if not any(has_reference(each) or isinstance(each, dict) for each in raw):
-                return raw[0] if all(_same(each, raw[0]) for each in raw) else _NOTHING
+        if verl.guess and (found := _common(verl.found.config, verl.fitting, key)) is not _HANGS_ON_OTHERS:
+            return found
         values = [_at(config, key) for config in self._configs]
         if not values or not all(_same(each, values[0]) for each in values):
             return _NOTHING
@@ -111,6 +108,19 @@ class Defaults(Mapping[str, Data]):
 
 
 _NOTHING = object()
+_HANGS_ON_OTHERS = object()
+
+
+@lru_cache(maxsize=4096)
+def _common(config: str, fitting: tuple[str, ...], key: str) -> object:
+    """The default that all versions agree on, _NOTHING when they do not or one has no such key, _HANGS_ON_OTHERS when
+    it takes a config to tell."""
+    raw = [(leaves_of(version, config) or {}).get(key, _NOTHING) for version in fitting]
+    if not raw or any(each is _NOTHING for each in raw):
+        return _NOTHING
+    if any(has_reference(each) or isinstance(each, dict) for each in raw):
+        return _HANGS_ON_OTHERS
+    return raw[0] if all(_same(each, raw[0]) for each in raw) else _NOTHING
 
 
 def _same(left: object, right: object) -> bool:
@@ -151,8 +161,7 @@ def applied(base: Schema, overrides: Sequence[Override], *, multirun: bool = Fal
                 if each not in options:
                     raise ConfigError(f"there is no {group}/{each}; there is {', '.join(options)}")
         engine = choices.replaced.get("model_engine")
-        found = with_engine(base, str(engine)) if engine else base
-        return copied(found.tree)  # type: ignore[no-any-return]
+        return (with_engine(base, str(engine)) if engine else base).tree
 
     out = apply(overrides, lambda key: key in base.groups, composed, multirun=multirun)
     if any(each.key in base.groups and each.key != "model_engine" and each.error is None for each in overrides):
@@ -207,8 +216,7 @@ def _trimmed(text: str) -> tuple[int, ...]:
 def best_fit(config: str, overrides: Sequence[Override]) -> Found:
     """The released versions that know most of the keys that a call sets; among equals the newest gives the schema."""
     misfits: dict[str, int] = {}
-    wanted = [each.key for each in overrides if _asks_for_key(each)]
-    engine = engine_of(overrides)
+    engine, *wanted = what_fits(overrides)
     for version in versions():
         base = schema(version, config)
         if base is not None:
@@ -221,6 +229,11 @@ def best_fit(config: str, overrides: Sequence[Override]) -> Found:
     label = "every VeRL version" if len(fitting) == len(versions()) else f"VeRL {_spans(fitting)} (best fit)"
     newest = fitting[-1]
     return Found(label, newest, "best fit", guess=True, schema=schema(newest, config), config=config, fitting=fitting)
+
+
+def what_fits(overrides: Sequence[Override]) -> tuple[str, ...]:
+    """What `best_fit` goes by: the engine that a call chooses, then the keys that it sets."""
+    return (engine_of(overrides), *(each.key for each in overrides if _asks_for_key(each)))
 
 
 def _asks_for_key(override: Override) -> bool:

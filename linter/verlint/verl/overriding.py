@@ -13,7 +13,7 @@ from verlint.languages.hydra.override import Form, Override
 from verlint.record import dataclass, field
 from verlint.value import Data, State
 from verlint.verl.config_yaml import ConfigError
-from verlint.verl.defaults_list import Choice, Choices, Default
+from verlint.verl.group_choices import Choice, Choices, Default
 from verlint.verl.interpolation import MISSING, Broken, Resolver, Tree, Unknown, has_reference, split_key
 
 TYPE_CHECKING = False  # as `typing` says it, without its import
@@ -49,18 +49,30 @@ class _Undecided(Exception):
 @dataclass(slots=True, eq=False)
 class Applied:
     """A config after its overrides. `set_by` is the last accepted override of each key, `undecided` those whose effect
-    is not known before the run, `chosen` the options taken by group choices of the call."""
+    is not known before the run, `chosen` the options taken by group choices of the call.
+
+    `config` shares the sections that no override changes with the config it came from: it is not to be changed."""
 
     config: Tree
     refusals: list[Refusal] = field(default_factory=list)
     set_by: dict[str, Override] = field(default_factory=dict)
     undecided: list[Override] = field(default_factory=list)
     chosen: dict[str, Choice] = field(default_factory=dict)
+    _own: dict[int, object] = field(default_factory=dict)
 
     @property
     def resolver(self) -> Resolver:
         """Resolves references of the config."""
         return Resolver(self.config)
+
+    def own(self, node: Any, name: str, inner: Any) -> Any:
+        """The collection at a name of a node, as one that this config has for itself."""
+        if id(inner) in self._own:
+            return inner
+        own = inner.copy()
+        self._own[id(own)] = own  # kept, so that no other object gets its identity
+        _put(node, name, own)
+        return own
 
     def leave_keys_open(self) -> None:
         """Which keys there are hangs on a choice that is not known: what is refused for its key is undecided."""
@@ -81,7 +93,8 @@ def apply(
     *,
     multirun: bool = False,
 ) -> Applied:
-    """The config of a call. `base` composes the config of some group choices and raises ConfigError for wrong ones."""
+    """The config of a call. `base` composes the config of some group choices, which is left as it is, and raises
+    ConfigError for wrong ones."""
     refusals: list[Refusal] = []
     undecided: list[Override] = []
     plain: list[Override] = []
@@ -110,10 +123,10 @@ def apply(
     out = Applied({}, refusals, undecided=undecided, chosen=dict(choices.replaced))
     other_keys = False
     try:
-        out.config = base(choices)
+        out.config = base(choices).copy()
     except ConfigError as error:
         refusals.append(Refusal(None, "group", str(error)))
-        out.config = base(Choices())
+        out.config = base(Choices()).copy()
         other_keys = True
     other_keys |= any(is_group(override.key) for override in undecided if override.key)
     for override in plain:
@@ -148,7 +161,7 @@ def _choose(override: Override, choices: Choices) -> None:
 
 def _apply(override: Override, out: Applied) -> None:
     try:
-        _change(override, out.config, out.resolver)
+        _change(override, out)
     except _Refused as error:
         out.refusals.append(Refusal(override, error.kind, str(error)))
         return
@@ -172,21 +185,23 @@ def given(override: Override) -> Any:
     return Unknown(value.reason, value)
 
 
-def _change(override: Override, tree: Tree, resolver: Resolver) -> None:
+def _change(override: Override, out: Applied) -> None:
     key, value = override.key, given(override)
     if override.package:
         raise _Refused("group", f"there is no config group {key}")
     if override.form is Form.DELETE:
-        _delete(tree, key, value, resolver)
+        _delete(out, key, value)
         return
     if override.form is Form.ADD:
-        found = resolver.select(key)
+        found = out.resolver.select(key)
         if found is not None and not isinstance(found, Unknown) and not isinstance(value, (dict, list)):
             raise _Refused("exists", f"{key} is already there, so it takes no +")
-    _update(tree, key, value, force=override.form is not Form.SET)
+    _update(out, key, value, force=override.form is not Form.SET)
 
 
-def _delete(tree: Tree, key: str, wanted: object, resolver: Resolver) -> None:
+def _delete(out: Applied, key: str, wanted: object) -> None:
+    tree = out.config = copied(out.config)  # the holder may be found through a reference
+    resolver = out.resolver
     found = resolver.select(key)
     if found is None:
         raise _Refused("missing", f"there is no {key} to delete")
@@ -202,9 +217,9 @@ def _delete(tree: Tree, key: str, wanted: object, resolver: Resolver) -> None:
         raise _Refused("type", f"{key}: ~ takes nothing out of a list")
 
 
-def _update(tree: Tree, key: str, value: Any, *, force: bool) -> None:
+def _update(out: Applied, key: str, value: Any, *, force: bool) -> None:
     names = split_key(key)
-    node: Any = tree
+    node: Any = out.config
     for at, name in enumerate(names[:-1]):
         inner = _child(node, name, key)
         if not isinstance(inner, (dict, list)):
@@ -213,8 +228,7 @@ def _update(tree: Tree, key: str, value: Any, *, force: bool) -> None:
             if not force:
                 raise _Refused("unknown-key", _not_there(names, at, inner))
             inner = {}
-            _put(node, name, inner)
-        node = inner
+        node = out.own(node, name, inner)
     last = names[-1]
     old = _child(node, last, key)
     if isinstance(value, (dict, list)) and isinstance(old, (dict, list)):
@@ -223,10 +237,10 @@ def _update(tree: Tree, key: str, value: Any, *, force: bool) -> None:
         if isinstance(old, dict) and isinstance(value, dict):
             if not force:
                 _check_keys(old, value, key)
-            merge(old, value, Resolver(tree))
-        else:
-            old[:] = copied(value)
-        return
+            old = copied(old)
+            _put(node, last, old)
+            merge(old, value, out.resolver)
+            return
     if old is _NOTHING and (not force or isinstance(node, list)):
         raise _Refused("unknown-key", _not_there(names, len(names) - 1, old))
     _put(node, last, copied(value))

@@ -1,7 +1,8 @@
 """What each released VeRL, and each known fork, takes as configuration.
 
 Reads `schemas.json.gz`, which `scripts/build_verl_schemas.py` makes from the wheels; docs/verl.md says what is in it.
-Each line of the file is read when it is first asked for.
+The file has several members, what is asked for most in the first: the others are unpacked for a line that is in none
+before them. Each line is read when it is first asked for.
 """
 
 from __future__ import annotations
@@ -29,26 +30,56 @@ _GZIP = 31
 
 
 @lru_cache(maxsize=1)
-def _lines() -> Mapping[str, bytes]:
-    """The lines of the file by their name, JSON unread."""
+def _packed() -> bytes:
     import os
-    import zlib
 
     with open(os.path.join(os.path.dirname(__file__), FILE), "rb") as file:
-        text = zlib.decompress(file.read(), _GZIP)
+        return file.read()
+
+
+@lru_cache(maxsize=8)
+def _member(number: int) -> tuple[Mapping[str, bytes], bytes]:
+    """The lines of a member of the file by their name, JSON unread, and what stands behind the member."""
+    import zlib
+
+    packed = _packed() if not number else _member(number - 1)[1]
+    member = zlib.decompressobj(_GZIP)
     out: dict[str, bytes] = {}
-    for line in text.split(b"\n"):
+    for line in member.decompress(packed).split(b"\n"):
         name, _, data = line.partition(b"\t")
         out[name.decode()] = data
-    return out
+    return out, member.unused_data
 
 
 @lru_cache(maxsize=64)
 def _line(name: str) -> Any:
-    import json
+    number, rest = 0, b"more"
+    while rest:
+        lines, rest = _member(number)
+        if name in lines:
+            return _read_json(lines[name].decode())
+        number += 1
+    return None
 
-    found = _lines().get(name)
-    return json.loads(found) if found else None
+
+def _read_json(text: str) -> Any:
+    """The data of a line. The scanner in C is taken without the module `json` around it, which takes longer to import
+    than the line to read."""
+    try:
+        from _json import make_scanner
+    except ImportError:
+        import json
+
+        return json.loads(text)
+    return make_scanner(_Reading())(text, 0)[0]  # type: ignore[arg-type]
+
+
+class _Reading:
+    """What the scanner asks how to read: as `json` does when nothing is said."""
+
+    strict = True
+    object_hook = object_pairs_hook = None
+    parse_float, parse_int, parse_constant = float, int, float
 
 
 def versions() -> tuple[str, ...]:
@@ -82,7 +113,7 @@ def _padded(key: tuple[int, ...]) -> tuple[int, ...]:
 
 @lru_cache(maxsize=256)
 def facts(kind: str, version: str) -> Mapping[str, Any]:
-    """The facts of a kind ("entries", "groups", "registries", "classes", "dead") that hold in a version, by name."""
+    """The facts of a kind ("entries", "groups", "registries", "dead") that hold in a version, by name."""
     out: dict[str, Any] = {}
     place = versions().index(version)
     for since, changes in _line(kind):
@@ -94,6 +125,14 @@ def facts(kind: str, version: str) -> Mapping[str, Any]:
             else:
                 out[name] = value
     return out
+
+
+def class_fields(version: str, target: str) -> Mapping[str, list[Any]]:
+    """The fields of a data class in a version, each with its annotation and maybe its default as they are in the
+    file."""
+    place = versions().index(version)
+    found = [fields for since, fields in _line(f"class {target}") or () if versions().index(since) <= place]
+    return (found[-1] if found else None) or {}
 
 
 @lru_cache(maxsize=256)
@@ -318,7 +357,7 @@ class Schema:
 @lru_cache(maxsize=512)
 def _fields(version: str, target: str) -> Mapping[str, Field]:
     out: dict[str, Field] = {}
-    for name, row in facts("classes", version).get(target, {}).items():
+    for name, row in class_fields(version, target).items():
         default = row[1] if len(row) > 1 else None
         if isinstance(default, dict) and "=" in default:
             default = Unknown(default["="])

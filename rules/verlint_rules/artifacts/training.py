@@ -11,6 +11,8 @@ from verlint.value import Value
 from verlint.verl.facts import Facts
 from verlint.verl.undecided import certain
 
+_MAIN = "verl.trainer.main_ppo"
+"""The entry point of nearly all launches."""
 _TRAINER = pattern(r"(?:.*[./])?main_(?:ppo|dapo|gkd|opo|prime|spin|sppo)(?:\.py)?")
 """Entry points whose trainer is `RayPPOTrainer` or made from it. Source: VeRL 0.2 to 0.9.1, `trainer` and `recipe`."""
 
@@ -25,7 +27,8 @@ OLD_CONTENTS = "actor_rollout_ref.actor.checkpoint.contents"
 
 def is_training(launch: Launch) -> bool:
     """Whether a launch runs that trainer and updates a policy, as far as its overrides say."""
-    if _TRAINER.fullmatch(launch.program.entry) is None or saved_roles(launch) == frozenset():
+    entry = launch.program.entry
+    if (entry != _MAIN and _TRAINER.fullmatch(entry) is None) or saved_roles(launch) == frozenset():
         return False
     return not (launch["trainer.val_only"].given and launch["trainer.val_only"].equals(False) is not True)
 

@@ -284,7 +284,7 @@ def _numbers(name: str) -> list[int]:
 
 def _trained_elsewhere(use: Use, ctx: Context) -> bool:
     """Whether another script or a spec of the project trains this run."""
-    for launch, _ in ctx.project.launches:
+    for launch in (launch for part in ctx.project.every_part() for launch, _ in part.launches):
         saved = saved_by(launch, use.place)
         if saved is not None and saved.key == use.key:
             return True

@@ -79,7 +79,7 @@ def _of_model(model: LocalModel, ctx: Context) -> Finding:
 
 
 def _data_files(script: Script, ctx: Context) -> Iterator[Finding]:
-    known = _written(ctx.project).get(script.start) or _Written({}, [])
+    known = _written(ctx.project, script.start)
     made = known.names
     inputs = _inputs(script, ctx) if made else []
     if not inputs:
@@ -169,25 +169,42 @@ class _Written:
 _KNOWN: WeakKeyDictionary[Project, dict[str, _Written]] = WeakKeyDictionary()
 
 
-def _written(project: Project) -> Mapping[str, _Written]:
-    """That for all scripts of a project, by start folder."""
-    found = _KNOWN.get(project)
-    if found is None:
-        found = _KNOWN[project] = {}
-        for script in project.scripts:
-            if script.start not in found:
-                found[script.start] = _Written(_in_tools(script), [])
-            _read(script, found[script.start], project)
-    return found
+def _written(project: Project, start: str) -> _Written:
+    """That for the scripts of a whole project which are started in a folder."""
+    known = _KNOWN.setdefault(project.whole, {})
+    if start not in known:
+        known[start] = _read_all(project, start)
+    return known[start]
 
 
-def _in_tools(script: Script) -> dict[str, tuple[Source, Span]]:
-    """The names of data files in the Python tools beside a script's start folder."""
+def _read_all(project: Project, start: str) -> _Written:
+    """What the scripts of a start folder say, in the order of their files. Where nothing speaks of Python files there
+    are no tools, and what the scripts do need not be known."""
+    out = _Written(_in_tools(project, start), [])
+    texts = (*(file.source for file in project.every_file), *project.tree.sources())
+    if not out.names and not any(".py" in source.text for source in texts):
+        return out
+    found = {
+        id(script.source): _read(script, part)
+        for part in project.every_part()
+        for script in part.scripts
+        if script.start == start
+    }
+    for each in (found[id(file.source)] for file in project.every_file if id(file.source) in found):
+        for name, place in each.names.items():
+            out.names.setdefault(name, place)
+        out.words.extend(each.words)
+        out.calls.extend(each.calls)
+    return out
+
+
+def _in_tools(project: Project, start: str) -> dict[str, tuple[Source, Span]]:
+    """The names of data files in the Python tools beside a start folder."""
     out: dict[str, tuple[Source, Span]] = {}
     for folder in _TOOL_FOLDERS:
-        place = posixpath.normpath(posixpath.join(script.start, folder))
-        for name in script.tree.listing(place):
-            source = script.tree.source(posixpath.join(place, name)) if name.endswith(".py") else None
+        place = posixpath.normpath(posixpath.join(start, folder))
+        for name in project.tree.listing(place):
+            source = project.tree.source(posixpath.join(place, name)) if name.endswith(".py") else None
             if source is not None:
                 _collect(source, out)
     return out
@@ -219,7 +236,8 @@ def _written_by(source: Source) -> dict[str, Span]:
     return out
 
 
-def _read(script: Script, out: _Written, project: Project) -> None:
+def _read(script: Script, project: Project) -> _Written:
+    out = _Written({}, [])
     if script.document:
         out.words.append(script.source.text)
     for path in script.resolution.paths:
@@ -232,6 +250,7 @@ def _read(script: Script, out: _Written, project: Project) -> None:
             if source is not None:
                 _collect(source, out.names)
                 out.calls.append(command)
+    return out
 
 
 def _tool(command: Command, script: Script) -> Source | None:

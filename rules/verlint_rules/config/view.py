@@ -102,9 +102,9 @@ def view_of(launch: Launch) -> View | None:
     return View(launch, schema, launch.config)
 
 
-def views_of(launch: Launch) -> list[View]:
+def views_of(launch: Launch) -> Iterator[View]:
     """The launch on each version that it may run on."""
-    return [View(launch, schema, config) for schema, config in launch.fits]
+    return (View(launch, schema, config) for schema, config in launch.fits)
 
 
 def everywhere(launch: Launch, holds: Callable[[View], bool]) -> bool:

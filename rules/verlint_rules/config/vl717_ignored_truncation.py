@@ -25,13 +25,14 @@ from verlint_rules.config.reporting import report
 from verlint_rules.config.view import View, everywhere, in_document, is_cut, view_of
 
 KEY = "data.truncation"
+_MAIN = "verl.trainer.main_ppo"
 _ENTRY = pattern(r"main_ppo(?:\.py)?$|fully_async_main(?:\.py)?$")
 """Supervised training has a data set of its own, which does truncate."""
 
 
 @rule("VL717", "ignored-truncation", on=Launch, severity=WARNING, since="0.1", words=("truncation",))
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
-    if KEY not in launch.by_key or not _ENTRY.search(launch.program.entry):
+    if KEY not in launch.by_key or not (launch.program.entry == _MAIN or _ENTRY.search(launch.program.entry)):
         return
     view = view_of(launch)
     if view is None or not view.stock:

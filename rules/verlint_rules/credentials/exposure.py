@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from verlint.lazy import pattern
 from verlint.record import dataclass
@@ -59,7 +60,8 @@ def secret_name(part: Part) -> str:
     """The variable or option that makes a part a credential, "" when none does."""
     hole = isinstance(part, Hole)
     for hop in reversed(part.hops) if hole else part.hops:
-        match = _ASSIGNED.match(hop.span.text) if hop.span is not None else None
+        at = hop.span
+        match = _ASSIGNED.match(at.source.text, at.start, at.end) if at is not None else None
         if match is not None and is_secret_name(match.group(1)) and not _measured(part):
             return match.group(1)
     if isinstance(part, Hole) and isinstance(part.key, tuple) and part.key[0] in ("env", "option"):
@@ -69,6 +71,7 @@ def secret_name(part: Part) -> str:
     return ""
 
 
+@lru_cache(maxsize=1024)
 def written_secret(text: str) -> str:
     """What the first real secret in a text is, in words; "" when there is none."""
     return next((PROVIDERS.get(each.provider, "credential") for each in find_secrets(text) if not each.placeholder), "")

@@ -63,7 +63,7 @@ def _late(link: Link, ctx: Context) -> Finding:
 
 def _unlisted(experiment: Experiment, links: list[Link], ctx: Context) -> Iterator[Finding]:
     """Consolidation on the list of an extraction that nothing lists."""
-    if re.search(r"(?:>|\btee\b|\bcp\b|\bmv\b|\brsync\b)[^\n]*experience_list", experiment.source.text):
+    if not links or re.search(r"(?:>|\btee\b|\bcp\b|\bmv\b|\brsync\b)[^\n]*experience_list", experiment.source.text):
         return
     for link in links:
         if link.late or (link.kind.producer, link.kind.consumer) != ("extract", "consolidate") or link.by is None:

@@ -30,7 +30,34 @@ from verlint_rules.families.forks import forks_of, held, is_excerpt, replaceable
 _TRAINER = "verl/trainer/ppo/ray_trainer.py"
 
 
-@rule("VL808", "unknown-stage", on=Launch, severity=ERROR, since="0.1", fixable="unsafe", words=("trainer.",))
+@rule(
+    "VL808",
+    "unknown-stage",
+    on=Launch,
+    severity=ERROR,
+    since="0.1",
+    fixable="unsafe",
+    words=(
+        "experience",
+        "exp_sel",
+        "exp_model",
+        "trainer.setting",
+        "held_out",
+        "prompt_version",
+        "system_prompt",
+        "on_policy_merge",
+        "oel",
+        "textgame",
+        "val_samples",
+        "kl_topk",
+        "multidata",
+        "iter_teacher",
+        "jsd_beta",
+        "reward_scale",
+        "deploy_save",
+        "off_policy",
+    ),
+)
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     forks = forks_of(launch, ctx)
     stage = held(launch, "trainer.stage")

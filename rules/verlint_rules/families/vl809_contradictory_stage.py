@@ -25,7 +25,33 @@ from verlint.rule import ERROR, WARNING, Context, rule
 from verlint_rules.families.forks import filled, forks_of, held, holds, is_excerpt, replaceable, replaced
 
 
-@rule("VL809", "contradictory-stage", on=Launch, severity=ERROR, since="0.1", words=("trainer.",))
+@rule(
+    "VL809",
+    "contradictory-stage",
+    on=Launch,
+    severity=ERROR,
+    since="0.1",
+    words=(
+        "experience",
+        "exp_sel",
+        "exp_model",
+        "trainer.setting",
+        "held_out",
+        "prompt_version",
+        "system_prompt",
+        "on_policy_merge",
+        "oel",
+        "textgame",
+        "val_samples",
+        "kl_topk",
+        "multidata",
+        "iter_teacher",
+        "jsd_beta",
+        "reward_scale",
+        "deploy_save",
+        "off_policy",
+    ),
+)
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     forks = forks_of(launch, ctx)
     if not forks:

@@ -20,6 +20,9 @@ ENTROPY = "actor_rollout_ref.actor.entropy_coeff"
 STRATEGY = "actor_rollout_ref.actor.strategy"
 SAMPLES = "actor_rollout_ref.rollout.n"
 
+_MAIN = "verl.trainer.main_ppo"
+"""The entry point of nearly all launches, which needs no look at an expression."""
+
 _WITHOUT_UPDATES = pattern(r"(?:^|[./])(?:main_(?:eval|gen)\w*|\w*sft\w*|model_merger\w*|\w+_merger)(?:\.py)?$")
 """Entry points that run no policy update: scoring, generation, supervised training, merging of shards."""
 
@@ -52,7 +55,7 @@ def claims_one_update(launch: Launch) -> bool:
 
 def trains(launch: Launch) -> bool:
     """Whether the launch updates a policy: no validation, generation, merging, and no supervised training."""
-    if _WITHOUT_UPDATES.search(launch.program.entry):
+    if launch.program.entry != _MAIN and _WITHOUT_UPDATES.search(launch.program.entry):
         return False
     validates = launch["trainer.val_only"].equals(True) is True
     # val_only returns from within the validation before training, so without that one the training runs
@@ -89,12 +92,14 @@ def is_excerpt(launch: Launch) -> bool:
 
 def has_stock_entry(launch: Launch) -> bool:
     """Whether the launch starts VeRL's own PPO entry point."""
-    return _STOCK_ENTRY.fullmatch(launch.program.entry) is not None
+    entry = launch.program.entry
+    return entry == _MAIN or _STOCK_ENTRY.fullmatch(entry) is not None
 
 
 def has_own_actor(launch: Launch) -> bool:
     """Whether the updates are made by VeRL's own actors, not by those of a recipe or a fork that is not known."""
-    return launch.family != "gad" and _OWN_ACTOR.fullmatch(launch.program.entry) is not None
+    entry = launch.program.entry
+    return launch.family != "gad" and (entry == _MAIN or _OWN_ACTOR.fullmatch(entry) is not None)
 
 
 def has_opo_estimator(launch: Launch) -> bool:

@@ -144,9 +144,9 @@ class Use:
 
 def machine_paths(text: Text) -> Iterator[MachinePath]:
     """The paths of one machine that begin in a text (a list may hold several)."""
-    whole = flat(text.parts)
-    if "/" not in whole:
+    if not _has_slash(text):
         return
+    whole = flat(text.parts)
     for match in _START.finditer(whole):
         start = match.start()
         end = match_end.start() if (match_end := _END.search(whole, start + 1)) else len(whole)
@@ -195,9 +195,8 @@ def uses_in(command: Command, project: Project) -> Iterator[Use]:
     launch = project.launch(command)
     if launch is not None:
         for override in launch.overrides:
-            yield from _uses(
-                override.key, override.value_text, bool(override.key) and not _NO_DATA.search(override.key)
-            )
+            if override.key and _has_slash(override.value_text):
+                yield from _uses(override.key, override.value_text, not _NO_DATA.search(override.key))
         yield from _argument_uses(launch.options)
         return
     argv = unwrapped.argv
@@ -219,11 +218,18 @@ def _argument_uses(words: Sequence[Text]) -> Iterator[Use]:
         if text.startswith("-"):
             option = text.split("=", 1)[0]
             if "=" in text:
-                yield from _uses(option, word, _takes_location(option))
+                if _has_slash(word):
+                    yield from _uses(option, word, _takes_location(option))
                 option = ""
             continue
-        yield from _uses(option or "argument", word, not option or _takes_location(option))
+        if _has_slash(word):
+            yield from _uses(option or "argument", word, not option or _takes_location(option))
         option = ""
+
+
+def _has_slash(text: Text) -> bool:
+    """Whether the characters for a path are there at all."""
+    return any(isinstance(part, Literal) and "/" in part.text for part in text.parts)
 
 
 def _takes_location(option: str) -> bool:
@@ -305,7 +311,6 @@ class Uses:
     """Everything a project does with paths of one machine, by the place where they are written."""
 
     def __init__(self, project: Project) -> None:
-        self.project = project
         self.by_place: dict[tuple[int, int], list[Use]] = {}
         self.programs: dict[tuple[int, int], str] = {}
         sources = {id(file.source): file.source for file in project.files}

@@ -194,7 +194,9 @@ def _near(path: str, bases: Sequence[str], project: Project, cutoff: float = 0.7
             return posixpath.join(folder, close[0])
     if not folder:
         return ""
-    known = [found for file in project.files if (found := project.tree.relative(file.path)) and found.endswith(suffix)]
+    known = [
+        found for file in project.every_file if (found := project.tree.relative(file.path)) and found.endswith(suffix)
+    ]
     for base in bases[:1]:
         seen = [posixpath.relpath(each, base or ".") for each in known]
         same = [each for each in seen if posixpath.basename(each) == name and not each.startswith("..")]

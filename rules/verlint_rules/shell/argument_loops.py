@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from weakref import WeakKeyDictionary
 
 from verlint.languages.bash.options import option_case, option_names
 from verlint.languages.bash.syntax import (
@@ -78,13 +77,17 @@ class Taken:
     arm: Option
 
 
-_KNOWN: WeakKeyDictionary[Source, list[ArgumentLoop]] = WeakKeyDictionary()
+_KNOWN: dict[Source, list[ArgumentLoop]] = {}
+"""The loops of the texts that were asked for last: they hold parts of a syntax tree."""
+_KEPT = 64
 
 
 def argument_loops(text: Source, program: Program) -> list[ArgumentLoop]:
     """The loops of a text that read options with values, in order."""
     known = _KNOWN.get(text)
     if known is None:
+        if len(_KNOWN) >= _KEPT:
+            del _KNOWN[next(iter(_KNOWN))]
         known = _KNOWN[text] = _find_loops(text, program) if "shift" in text.text else []
     return known
 

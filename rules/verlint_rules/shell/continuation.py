@@ -95,10 +95,18 @@ class Cut:
 # ---- finding
 
 
-def find_cuts(text: Source, program: Program) -> Iterator[Cut]:
+_KNOWN: dict[Source, tuple[Cut, ...]] = {}
+"""The cuts of the texts that were asked for last: every launch of a text asks for them."""
+_KEPT = 16
+
+
+def find_cuts(text: Source, program: Program) -> Sequence[Cut]:
     """All cuts of a text, in order."""
-    for body in _bodies(program):
-        yield from _cuts_of_body(text, body)
+    if text not in _KNOWN:
+        if len(_KNOWN) >= _KEPT:
+            del _KNOWN[next(iter(_KNOWN))]
+        _KNOWN[text] = tuple(cut for body in _bodies(program) for cut in _cuts_of_body(text, body))
+    return _KNOWN[text]
 
 
 def stray_elements(text: Source, program: Program) -> Iterator[list[Span]]:

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 from verlint.languages.bash import syntax
 from verlint.languages.bash.syntax import Program, Simple, Word
-from verlint.languages.bash.walk import walk
 from verlint.record import dataclass
 from verlint.source import Source, Span
 from verlint_rules.shell.written_words import (
@@ -56,7 +55,7 @@ class Stranded:
 
 def comment_words(text: Source, program: Program) -> Iterator[CommentWords]:
     """The comments that are words, command by command."""
-    for command in _commands(program):
+    for command in program.simple:
         last_line = text.text.rfind("\n", 0, command.end) + 1
         places: list[tuple[Span, Span]] = []
         for word in command.words:
@@ -70,7 +69,7 @@ def comment_words(text: Source, program: Program) -> Iterator[CommentWords]:
 
 def blank_commands(text: Source, program: Program) -> Iterator[BlankCommand]:
     """The commands of one blank."""
-    for command in _commands(program):
+    for command in program.simple:
         first = command.words[0] if command.words else None
         if command.assigns or not isinstance(first, Word):
             continue
@@ -94,6 +93,8 @@ def stranded_overrides(text: Source, program: Program) -> Iterator[Stranded]:
 
 def _taken_by_others(text: Source, item: syntax.AndOr) -> Iterator[Stranded]:
     """`main_ppo … | tee log \\` with overrides on the lines behind."""
+    if len(item.items) == 1 and len(item.items[0][1].commands) == 1:
+        return
     launch: Simple | None = None
     for operator, command in _joined(item):
         if not isinstance(command, Simple):
@@ -109,6 +110,8 @@ def _taken_by_others(text: Source, item: syntax.AndOr) -> Iterator[Stranded]:
 
 def _run_as_commands(text: Source, item: syntax.AndOr, following: Sequence[syntax.AndOr]) -> Iterator[Stranded]:
     """`main_ppo … | tee log` or `main_ppo …;` with overrides on the lines behind."""
+    if not following or not _starts_lost(text, following[0]):
+        return
     joined = list(_joined(item))
     launches = [at for at, (_, each) in enumerate(joined) if isinstance(each, Simple) and is_launch(text, each)]
     launch = joined[launches[-1]][1] if launches else None
@@ -124,7 +127,7 @@ def _run_as_commands(text: Source, item: syntax.AndOr, following: Sequence[synta
     lost: list[Span] = []
     for each in following:
         first = each.items[0][1].commands[0]
-        if not isinstance(first, Simple) or not _is_lost(text, first):
+        if not isinstance(first, Simple) or not _starts_lost(text, each):
             break
         words = sorted([*first.assigns, *first.words], key=lambda node: node.start)
         lost += [text.span(word.start, word.end) for word in words if is_strong(text, word)]
@@ -132,7 +135,11 @@ def _run_as_commands(text: Source, item: syntax.AndOr, following: Sequence[synta
         yield Stranded(lost[0], launch, operator, tuple(lost), "")
 
 
-def _is_lost(text: Source, command: Simple) -> bool:
+def _starts_lost(text: Source, item: syntax.AndOr) -> bool:
+    """Whether a list begins with a command that is no command but an override or an option."""
+    command = item.items[0][1].commands[0]
+    if not isinstance(command, Simple):
+        return False
     first = min([*command.words, *command.assigns], key=lambda node: node.start, default=None)
     return first is not None and is_strong(text, first)
 
@@ -144,14 +151,9 @@ def _joined(item: syntax.AndOr) -> Iterator[tuple[str, syntax.Command]]:
             yield ("|" if number else operator), command
 
 
-def _commands(program: Program) -> Iterator[Simple]:
-    for group in program.groups:
-        yield from (node for node in walk(group) if isinstance(node, Simple))
-
-
 def _lists(program: Program) -> Iterator[list[syntax.AndOr]]:
     yield [item for group in program.groups for item, _ in group.items]
-    for group in program.groups:
-        for node in walk(group):
-            if isinstance(node, syntax.Sequence) and node is not group:
-                yield [item for item, _ in node.items]
+    groups = {id(group) for group in program.groups}
+    for node in program.nodes:
+        if isinstance(node, syntax.Sequence) and id(node) not in groups:
+            yield [item for item, _ in node.items]

@@ -49,7 +49,7 @@ def stuck_loops(text: Source, program: Program) -> Iterator[StuckLoop]:
     if "case" not in text.text:
         return
     functions = functions_of(program, text)
-    nodes = [node for group in program.groups for node in walk(group)]
+    nodes = program.nodes
     for node in nodes:
         looked_at = option_case(node) if isinstance(node, While) else None
         if looked_at is None or looked_at[1] != "1" or is_fed_by_getopt(nodes, node.start):

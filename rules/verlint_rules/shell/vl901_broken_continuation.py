@@ -27,6 +27,7 @@ from collections.abc import Iterator
 
 from verlint.experiment.script import Script
 from verlint.finding import Edit, Finding, Safety
+from verlint.languages.bash.syntax import Program
 from verlint.rule import ERROR, WARNING, Context, rule
 from verlint.source import Source, Span
 from verlint_rules.shell.continuation import (
@@ -46,6 +47,7 @@ from verlint_rules.shell.joined_lines import (
 )
 from verlint_rules.shell.line_ends import has_windows_lines
 from verlint_rules.shell.written_words import (
+    BLANKS,
     program_of,
     what_is_lost,
 )
@@ -86,14 +88,20 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
         for cut in find_cuts(text, program):
             if cut.command is not None or not script.document:
                 yield _finding(cut, ctx, document=script.document)
-        for spans in stray_elements(text, program):
-            yield _stray(spans, ctx, document=script.document)
-        for words in comment_words(text, program):
-            yield _comment_words(words, text, ctx, document=script.document)
-        for blank in blank_commands(text, program):
-            yield _blank_command(blank, ctx, document=script.document)
+        if any("\\" + blank in text.text for blank in BLANKS):
+            yield from _blanks(text, program, ctx, document=script.document)
         for stranded in stranded_overrides(text, program):
             yield _stranded(stranded, text, ctx, document=script.document)
+
+
+def _blanks(text: Source, program: Program, ctx: Context, *, document: bool) -> Iterator[Finding]:
+    """What backslashes with a blank behind them make: elements, words and commands of one blank."""
+    for spans in stray_elements(text, program):
+        yield _stray(spans, ctx, document=document)
+    for words in comment_words(text, program):
+        yield _comment_words(words, text, ctx, document=document)
+    for blank in blank_commands(text, program):
+        yield _blank_command(blank, ctx, document=document)
 
 
 # ---- findings

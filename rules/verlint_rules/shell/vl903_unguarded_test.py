@@ -42,8 +42,30 @@ _BY_PLATFORM = pattern(
 )
 _BY_MPI = pattern(r"(?:OMPI|PMIX?|MPI|MV2)_\w+")
 _BY_TORCH = pattern(r"(?:LOCAL_|NODE_|GROUP_)?RANK|(?:LOCAL_)?WORLD_SIZE|MASTER_(?:ADDR|PORT)")
-_BY_SHELL = pattern(
-    r"HOME|USER|LOGNAME|PATH|PWD|OLDPWD|SHELL|SHLVL|HOSTNAME|HOSTTYPE|OSTYPE|UID|EUID|PPID|RANDOM|SECONDS|LINENO|BASH\w*|LANG|TERM|TMPDIR|OPTIND"
+_BY_SHELL = frozenset(
+    [
+        "HOME",
+        "USER",
+        "LOGNAME",
+        "PATH",
+        "PWD",
+        "OLDPWD",
+        "SHELL",
+        "SHLVL",
+        "HOSTNAME",
+        "HOSTTYPE",
+        "OSTYPE",
+        "UID",
+        "EUID",
+        "PPID",
+        "RANDOM",
+        "SECONDS",
+        "LINENO",
+        "LANG",
+        "TERM",
+        "TMPDIR",
+        "OPTIND",
+    ]
 )
 
 
@@ -150,7 +172,11 @@ def _operand(word: Text | None, span: Span, variant: Variant) -> _Operand | None
 
 
 def _may_be_unset(hole: Hole, span: Span, variant: Variant) -> bool:
-    if not (isinstance(hole.key, tuple) and hole.key[0] == "env") or _BY_SHELL.fullmatch(hole.name):
+    if (
+        not (isinstance(hole.key, tuple) and hole.key[0] == "env")
+        or hole.name in _BY_SHELL
+        or hole.name.startswith("BASH")
+    ):
         return False
     if _is_asked_for(span, hole.name) or _found_set(hole.name, variant):
         return False

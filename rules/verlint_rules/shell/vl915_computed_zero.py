@@ -48,6 +48,9 @@ _SIZE = pattern(
 )
 """Keys that hold a count above zero. Source: `verl/trainer/config/ppo_trainer.yaml` of 0.2 to 0.7, EasyR1's config."""
 
+_SIZE_NAMES = ("size", "len", "nnodes", "n_gpus", "n_samples", "total_", "epochs", "max_num")
+"""What the last name of such a key holds, one of them, when it is not `n`: a quick test before the expression."""
+
 _MICRO = pattern(r".*micro_batch_size\w*")
 _PYTHON_PRINT = pattern(r"python[\d.]*\s+-c\s.*\bprint\((.*)\)", re.S)
 _EXPANSION = pattern(r"\"?\$(?:\{[^}\s]*\}|\w+)\"?")
@@ -99,6 +102,9 @@ def _fault(key: str, override: Override, launch: Launch, script: Script, ctx: Co
 
 def _is_size(key: str, launch: Launch) -> bool:
     """Whether a key must be above 0 in this launch."""
+    name = key.rpartition(".")[2]
+    if name != "n" and not any(each in name for each in _SIZE_NAMES):
+        return False
     if _SIZE.fullmatch(key) is None:
         return False
     return _MICRO.fullmatch(key) is None or not _uses_dynamic_batches(key, launch)

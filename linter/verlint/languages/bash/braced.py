@@ -5,12 +5,15 @@ from __future__ import annotations
 from verlint.languages.bash.cursor import DIGITS, NAME
 from verlint.languages.bash.syntax import BadParam, Lit, Param, Part, Word
 from verlint.languages.bash.words import SPECIAL, WordReader
+from verlint.lazy import pattern
 
 _OPERATORS = (
     ":-", ":=", ":?", ":+", "-", "=", "?", "+", "##", "#", "%%", "%", "//", "/#", "/%", "/", "^^", "^", ",,", ",", "@",
     ":",
 )  # fmt: skip
 """Operators after a name, longer ones before their beginnings."""
+_RUN = pattern(r"[\w.,=+@%-]+")
+"""Characters of a word in braces that mean nothing but themselves."""
 
 
 class BracedReader(WordReader):
@@ -29,6 +32,10 @@ class BracedReader(WordReader):
             self.pos += 1
         else:
             return self._bad_substitution(start, in_quotes)
+        if match and self.looking_at("}") and not length and not indirect:  # most are
+            self.pos += 1
+            self.depth -= 1
+            return Param(self.at(start), self.at(self.pos), name)
         index: Word | None = None
         if self.char() == "[" and (index := self._index()) is None:
             return self._bad_substitution(start, in_quotes)
@@ -51,12 +58,14 @@ class BracedReader(WordReader):
 
     def _braced_prefix(self) -> tuple[bool, bool]:
         """Step over `#` (length) or `!` (indirection) and say which it was."""
-        following = self.peek()
-        if self.char() == "#" and following and (following in "@*_-!?$" or following.isalnum()):
+        first, following = self.char(), self.peek()
+        if first not in "#!":
+            return False, False
+        if first == "#" and following and (following in "@*_-!?$" or following.isalnum()):
             if following not in "-?!$" or self.peek(2) == "}":
                 self.pos += 1
                 return True, False
-        elif self.char() == "!" and following and following != "}":
+        elif first == "!" and following and following != "}":
             self.pos += 1
             return False, True
         return False, False
@@ -100,7 +109,7 @@ class BracedReader(WordReader):
 
     def _operator(self, param: Param, in_quotes: bool) -> bool:
         """Read operator and words of `${name…`; False when there is no operator bash knows."""
-        op = next((each for each in _OPERATORS if self.looking_at(each)), "")
+        op = next((each for each in _OPERATORS if self.text.startswith(each, self.pos, self.stop)), "")
         if not op:
             return False
         self.pos += len(op)
@@ -156,8 +165,9 @@ class BracedReader(WordReader):
             elif char == "\\":
                 self._argument_escape(parts, literal_quotes)
             else:
-                self.pos += 1
-                self.append(parts, here, char, '"' if literal_quotes else "")
+                run = _RUN.match(self.text, here, self.stop)
+                self.pos = run.end() if run else here + 1
+                self.append(parts, here, self.text[here : self.pos], '"' if literal_quotes else "")
         return Word(self.at(start), self.at(self.pos), parts)
 
     def _paired_quotes(self, parts: list[Part]) -> None:

@@ -24,7 +24,7 @@ Item: TypeAlias = "tuple[str, int] | Part"
 
 def expand_braces(parts: list[Part]) -> list[list[Part]]:
     """The words that one word becomes; usually only itself."""
-    opened = sum(part.text.count("{") for part in parts if isinstance(part, Lit) and not part.quote)
+    opened = sum([part.text.count("{") for part in parts if isinstance(part, Lit) and not part.quote])
     if not opened or opened > _MAX_BRACES or not any(isinstance(part, Lit) and "}" in part.text for part in parts):
         return [parts]
     items: list[Item] = []

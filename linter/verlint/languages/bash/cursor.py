@@ -53,6 +53,8 @@ class Cursor:
         self.pos = start
         self.stop = len(text) if end is None else end
         self.offsets = offsets
+        if offsets is None:
+            self.__dict__["at"] = int  # the position as it is, for a tenth of all calls while reading
         self.final_backslash = final_backslash
         self.pending: list[tuple[Redirect, str, bool, bool]] = []
         self.depth = depth
@@ -114,17 +116,26 @@ class Cursor:
     def newline(self) -> None:
         """Step over a line end; bodies of here-documents stand right behind it."""
         self.pos += 1
+        if not self.pending:
+            return
         waiting, self.pending = self.pending, []
         for redirect, delimiter, quoted, strip in waiting:
             self.read_here_document(redirect, delimiter, quoted, strip)
 
     def skip_newlines(self) -> None:
         """Skip blanks, comments and line ends, with the here-documents behind them."""
-        while True:
-            self.skip_blanks()
-            if self.char() != "\n":
+        text, stop = self.text, self.stop
+        while self.pos < stop:
+            char = text[self.pos]
+            if char == "\n":
+                self.newline()
+            elif char in " \t\\#":
+                before = self.pos
+                self.skip_blanks()
+                if self.pos == before:
+                    return
+            else:
                 return
-            self.newline()
 
     def enter(self) -> None:
         """Count one more level of nesting; raises past the limit."""

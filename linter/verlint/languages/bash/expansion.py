@@ -3,17 +3,20 @@ arithmetic, splitting, file names, quote removal."""
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from verlint.languages.bash.braces import expand_braces
 from verlint.languages.bash.elastic import MANY, WORDS, listed
 from verlint.languages.bash.globbing import file_names
 from verlint.languages.bash.parameters import Parameters
-from verlint.languages.bash.pieces import collapse
+from verlint.languages.bash.pieces import EMPTY, Parts, collapse
 from verlint.languages.bash.segments import Segment
 from verlint.languages.bash.splitting import FieldSplitter
 from verlint.languages.bash.syntax import DoubleQuoted, Lit, Param, Part, Word
 from verlint.lazy import pattern
 from verlint.source import Span
 from verlint.value import Hole, Literal, Text
+from verlint.value import Part as Piece
 
 _TILDE_ASSIGNMENT = pattern(r"[A-Za-z_]\w*=~(?=/|$)")
 
@@ -71,7 +74,11 @@ class Expansion(Parameters):
 
     def _split(self, segments: list[Segment], span: Span) -> list[Text]:
         """Fields of an expanded word."""
-        splitter = FieldSplitter(self.separators())
+        separators = self.separators()
+        whole = _one_field(segments, _characters(separators))
+        if whole:
+            return [Text(collapse(whole), span)]
+        splitter = FieldSplitter(separators)
         for segment in segments:
             splitter.add(segment)
         names = "f" not in self.options
@@ -85,6 +92,35 @@ class Expansion(Parameters):
                 elastic = _is_elastic(pieces)
                 out.append(Text(listed(parts) if elastic else parts, span, elastic))
         return out
+
+
+@lru_cache(maxsize=64)
+def _characters(text: str) -> frozenset[str]:
+    return frozenset(text)
+
+
+def _one_field(segments: list[Segment], separators: frozenset[str]) -> Parts:
+    """The pieces of a word that is one field as it stands, as most are: nothing in it is split, is a pattern of file
+    names, or may be any number of words. Empty for other words."""
+    out: list[Piece] = []
+    solid = False
+    for piece, quoted, splits in segments:
+        if isinstance(piece, Literal):
+            text = piece.text
+            if not quoted and not (_WILD.isdisjoint(text) and (not splits or separators.isdisjoint(text))):
+                return EMPTY
+            if text:
+                out.append(piece)
+                solid = True
+        elif piece is None:
+            return EMPTY
+        else:
+            key = piece.key
+            if isinstance(key, tuple) and key and key[0] in _ANY_NUMBER:
+                return EMPTY
+            out.append(piece)
+            solid = solid or quoted
+    return tuple(out) if solid else EMPTY
 
 
 def _may_be_pattern(pieces: list[Segment]) -> bool:

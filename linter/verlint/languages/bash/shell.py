@@ -129,7 +129,7 @@ class Shell(CompoundCommands):
 
     def _chain(self, item: AndOr) -> None:
         last = len(item.items) - 1
-        last_or = max((number for number, (op, _) in enumerate(item.items) if op == "||"), default=-1)
+        last_or = max([number for number, (op, _) in enumerate(item.items) if op == "||"], default=-1) if last else -1
         for number, (op, pipeline) in enumerate(item.items):
             if number:
                 if self.status is None and op == "&&" and number < last_or:
@@ -143,7 +143,8 @@ class Shell(CompoundCommands):
                 self.pipeline(pipeline)
             finally:
                 self.unchecked -= number != last
-            self.guards = (*self.guards, *self.run.consulted[before:])
+            if len(self.run.consulted) > before:
+                self.guards = (*self.guards, *self.run.consulted[before:])
             failed = number == last and self.status not in (0, None) and _ends_on_failure(pipeline)
             if failed and not self.unchecked:
                 if "ERR" in self.traps and ("E" in self.options or not self.function_names):

@@ -8,7 +8,7 @@ from functools import cache
 from verlint.languages.bash.syntax import ArrayItem, CaseArm, Lit, Node, Param, Word
 from verlint.record import names
 
-_LEAVES = frozenset([Lit, Word, Param])
+_FREQUENT = frozenset([Lit, Word, Param])
 """The most frequent nodes of lists, to be told without a look at their bases."""
 
 
@@ -27,7 +27,11 @@ def walk(node: Node) -> Iterator[Node]:
     while waiting:
         node = waiting.pop()
         yield node
-        waiting += reversed(children(node))
+        kind = node.__class__
+        if kind is Word:
+            waiting += node.parts[::-1]  # type: ignore[attr-defined]
+        elif kind is not Lit:
+            waiting += reversed(children(node))
 
 
 def literal_word(word: object) -> str:
@@ -50,7 +54,7 @@ def _gather(value: object, found: list[Node]) -> None:
     kind = value.__class__
     if kind is list or kind is tuple:
         for each in value:  # type: ignore[attr-defined]
-            if each.__class__ in _LEAVES:
+            if each.__class__ in _FREQUENT:
                 found.append(each)  # type: ignore[arg-type]
             else:
                 _gather(each, found)

@@ -1,0 +1,79 @@
+"""The files of a large project in parts that have nothing to do with each other, so that only one part at a time need
+be held in memory.
+
+A script and what it calls or reads belong together, as the call says what the callee does. What calls what is guessed
+here from the names that stand in the texts; whoever looks at a part finds out what it really reached
+(`Project.reached`), and joins parts where the guess was wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from verlint.files.kinds import Kind
+from verlint.files.loading import Loaded
+from verlint.lazy import pattern
+
+ONE_PART = 200
+"""A project of so many launchers is looked at as a whole."""
+PART = 48
+"""Files that are looked at together, where they are not linked."""
+
+_CALLED = pattern(r"[\w./${}-]*\.(?:sh|bash|sbatch|slurm)\b")
+_BEHIND_VARIABLE = pattern(r".*[$}][^/]*/|(?:\.\.?/)+")
+_MANY = 8
+"""So many files of a name are not told apart by it."""
+
+
+def parts_of(files: Sequence[Loaded]) -> list[list[Loaded]]:
+    """The files in parts, each in the order given. With a spec among them they are one part: it may speak of all."""
+    launchers = sum(file.kind is Kind.LAUNCHER for file in files)
+    if launchers <= ONE_PART or any(file.kind is Kind.SPEC for file in files):
+        return [list(files)]
+    parts: list[list[Loaded]] = [[]]
+    for group in _linked(files):
+        if parts[-1] and len(parts[-1]) + len(group) > PART:
+            parts.append([])
+        parts[-1] += group
+    places = {id(file): number for number, file in enumerate(files)}
+    return [sorted(part, key=lambda file: places[id(file)]) for part in parts]
+
+
+def _linked(files: Sequence[Loaded]) -> list[list[Loaded]]:
+    """The files that name each other, group by group."""
+    by_name: dict[str, list[int]] = {}
+    for number, file in enumerate(files):
+        by_name.setdefault(_name(file.source.path), []).append(number)
+    heads = list(range(len(files)))
+
+    def head(number: int) -> int:
+        while heads[number] != number:
+            heads[number] = number = heads[heads[number]]
+        return number
+
+    for number, file in enumerate(files):
+        for other in _named_in(file, files, by_name):
+            heads[head(other)] = head(number)
+    groups: dict[int, list[Loaded]] = {}
+    for number, file in enumerate(files):
+        groups.setdefault(head(number), []).append(file)
+    return list(groups.values())
+
+
+def _named_in(file: Loaded, files: Sequence[Loaded], by_name: dict[str, list[int]]) -> Iterator[int]:
+    """The files that a file may mean by the names of scripts in it."""
+    for token in dict.fromkeys(_CALLED.findall(file.source.text)):
+        path = _BEHIND_VARIABLE.sub("", token)
+        found = [
+            number for number in by_name.get(_name(path), ()) if f"/{files[number].source.path}".endswith("/" + path)
+        ]
+        if len(found) > _MANY:
+            found = [number for number in found if _folder(files[number].source.path) == _folder(file.source.path)]
+        yield from found
+
+
+def _name(path: str) -> str:
+    return path.rsplit("/", 1)[-1]
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
