@@ -68,6 +68,11 @@ class Project:
             if files and id(files[0]) not in own:
                 yield self.whole.part(files)
 
+    def speaks_of(self, words: Iterable[str]) -> bool:
+        """Whether one of these texts, in lower case, stands in a file of any part, or in one that was read so far."""
+        texts = (*(file.source.text for file in self.every_file), *(text for _, text in self.whole.tree.texts()))
+        return any(word in text for text in map(str.lower, texts) for word in words)
+
     def reached(self) -> list[Source]:
         """The loaded files of other parts that this one has read: they belong to it."""
         kinds = self.whole.kinds

@@ -88,7 +88,7 @@ def _may_be_made(model: Components, ledger: Ledger, path: int, inner: int) -> bo
 def hub_name(name: str, project: Project) -> tuple[str, Span] | None:
     """A model of the hub of that name which the project's files name, with the place."""
     expression = re.compile(rf"(?<![\w./-])[A-Za-z][\w-]*/{re.escape(name)}(?![\w./-])")
-    sources: list[Source] = [file.source for file in project.files]
+    sources: list[Source] = [file.source for file in project.every_file]
     for source in sources:
         match = expression.search(source.text)
         if match is not None and not source.path.endswith(".py"):

@@ -19,9 +19,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from weakref import WeakKeyDictionary
 
-from verlint.experiment.checkpoints import Ledger, Save, Use, ledger_of_script, saved_by
-from verlint.experiment.paths import components, last_component, parent, shown
+from verlint.experiment.checkpoints import Ledger, Place, Save, Use, ledger_of_script, saved_by
+from verlint.experiment.paths import Components, components, last_component, parent, shown
+from verlint.experiment.project import Project
 from verlint.experiment.stage import Experiment
 from verlint.families import FAMILIES
 from verlint.finding import Finding
@@ -282,12 +284,22 @@ def _numbers(name: str) -> list[int]:
     return [int(number) for number in _ROUND.findall(name)]
 
 
+_TRAINED: WeakKeyDictionary[Project, frozenset[Components]] = WeakKeyDictionary()
+
+
+def _trained_folders(project: Project, place: Place) -> frozenset[Components]:
+    """The folders in which the launches of the whole project save."""
+    found = _TRAINED.get(project.whole)
+    if found is None:
+        saves = (saved_by(launch, place) for part in project.every_part() for launch, _ in part.launches)
+        found = _TRAINED[project.whole] = frozenset(save.key for save in saves if save is not None)
+    return found
+
+
 def _trained_elsewhere(use: Use, ctx: Context) -> bool:
     """Whether another script or a spec of the project trains this run."""
-    for launch in (launch for part in ctx.project.every_part() for launch, _ in part.launches):
-        saved = saved_by(launch, use.place)
-        if saved is not None and saved.key == use.key:
-            return True
+    if use.key in _trained_folders(ctx.project, use.place):
+        return True
     name = last_component(use.folder).shown
     stages = (stage for file in ctx.project.specs if file.spec is not None for stage in file.spec.stages.values())
     return any(str(stage.args["exp_name"]) == name and stage.outs for stage in stages if "exp_name" in stage.args)

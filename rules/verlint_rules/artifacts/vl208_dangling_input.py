@@ -167,6 +167,7 @@ class _Written:
 
 
 _KNOWN: WeakKeyDictionary[Project, dict[str, _Written]] = WeakKeyDictionary()
+_READ: WeakKeyDictionary[Project, dict[int, tuple[str, _Written]]] = WeakKeyDictionary()
 
 
 def _written(project: Project, start: str) -> _Written:
@@ -184,17 +185,19 @@ def _read_all(project: Project, start: str) -> _Written:
     texts = (*(file.source for file in project.every_file), *project.tree.sources())
     if not out.names and not any(".py" in source.text for source in texts):
         return out
-    found = {
-        id(script.source): _read(script, part)
-        for part in project.every_part()
-        for script in part.scripts
-        if script.start == start
-    }
-    for each in (found[id(file.source)] for file in project.every_file if id(file.source) in found):
-        for name, place in each.names.items():
-            out.names.setdefault(name, place)
-        out.words.extend(each.words)
-        out.calls.extend(each.calls)
+    found = _READ.get(project.whole)
+    if found is None:
+        found = _READ[project.whole] = {
+            id(script.source): (script.start, _read(script, part))
+            for part in project.every_part()
+            for script in part.scripts
+        }
+    for there, each in (found[id(file.source)] for file in project.every_file if id(file.source) in found):
+        if there == start:
+            for name, place in each.names.items():
+                out.names.setdefault(name, place)
+            out.words.extend(each.words)
+            out.calls.extend(each.calls)
     return out
 
 

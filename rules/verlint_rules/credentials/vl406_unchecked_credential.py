@@ -123,7 +123,7 @@ def _gated(file: Loaded, ctx: Context) -> Iterator[Finding]:
         if value is None or value.span is None or not str(value).startswith(_GATED):
             continue
         at = value.span.in_file().start
-        if at in seen or ctx.project.mentions(_HUB_LOGIN):
+        if at in seen or ctx.project.speaks_of(_HUB_LOGIN):
             continue
         seen.add(at)
         yield ctx.unsure(
@@ -249,7 +249,7 @@ def _unlike_its_siblings(file: Loaded, project: Project) -> Iterator[Need]:
     folder = posixpath.dirname(file.source.path)
     asking = [
         other
-        for other in project.files
+        for other in project.every_file
         if other.kind is Kind.LAUNCHER
         and other is not file
         and posixpath.dirname(other.source.path) == folder

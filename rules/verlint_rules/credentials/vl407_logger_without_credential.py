@@ -53,7 +53,7 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
         why, place = taken
         help_ = f"pass {KEY} on, set WANDB_MODE=offline, or take wandb out of trainer.logger"
         yield ctx.fail(at, f"the logger wandb is on, but {why}", help=help_).with_related(place, "here")
-    elif logger.given and _unwatched(launch) and not ctx.project.mentions(_SPEAKS):
+    elif logger.given and _unwatched(launch) and not ctx.project.speaks_of(_SPEAKS):
         yield ctx.unsure(
             at,
             "the logger wandb is on, and nothing here gives a key, a login or a mode: the job may wait for a key",

@@ -8,6 +8,8 @@ from weakref import WeakKeyDictionary
 
 from verlint.experiment.project import Project
 from verlint.families.scoring import ALIASES
+from verlint.files.kinds import Kind
+from verlint.languages.bash.parser import parse
 from verlint.languages.bash.syntax import Assign, Case, CaseArm, DoubleQuoted, Lit, Simple, Word
 from verlint.languages.bash.walk import literal_word, walk
 from verlint.record import dataclass
@@ -30,14 +32,14 @@ _KNOWN: WeakKeyDictionary[Project, Mapping[str, Alias]] = WeakKeyDictionary()
 
 def aliases_of(project: Project) -> Mapping[str, Alias]:
     """The aliases of all drivers of a project; where two disagree the first counts."""
-    found = _KNOWN.get(project)
+    found = _KNOWN.get(project.whole)
     if found is None:
-        found = _KNOWN[project] = {}
-        for script in project.scripts:
-            for text, program in script.syntax:
-                for node in program.nodes if "case" in text.text and not script.document else ():
+        found = _KNOWN[project.whole] = {}
+        for file in project.every_file:
+            if file.kind is Kind.LAUNCHER and "case" in file.source.text:
+                for node in parse(file.source.text).nodes:
                     if isinstance(node, Case):
-                        for alias in _of_table(node, text):
+                        for alias in _of_table(node, file.source):
                             found.setdefault(alias.alias, alias)
     return found
 
