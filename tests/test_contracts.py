@@ -7,7 +7,6 @@ import re
 import shutil
 import subprocess
 import sys
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -18,9 +17,7 @@ from verlint.example import Example, check_example
 from verlint.families.fork import FORK_KEYS
 from verlint.header import headers
 from verlint.record import replace
-from verlint.report import FORMATS, render
 from verlint.rule import THEMES, Rule, load_rules
-from verlint.secret import find_secrets
 
 RULES = load_rules()
 GOOD = [example for example in EXAMPLES if example.kind == "good"]
@@ -39,7 +36,6 @@ OPEN = ("VL005", "VL009")
 """Rules that say what a draft leaves open; the good examples of other rules may be drafts."""
 
 each_rule = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
-each_example = pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 
 
 @each_rule
@@ -107,13 +103,6 @@ def test_output_does_not_depend_on_the_hash_seed() -> None:
     assert first == second
 
 
-@each_example
-@pytest.mark.parametrize("format", FORMATS)
-def test_no_secret_is_shown(example: Example, format: str) -> None:
-    output = render(check_example(example), format, color=False, width=60)
-    assert [secret for secret in _secrets() if secret in output] == []
-
-
 def test_checking_a_launcher_imports_nothing_heavy(tmp_path: Path) -> None:
     launcher = tmp_path / "one.sh"
     launcher.write_text('#!/bin/bash\npython3 -m verl.trainer.main_ppo data.train_batch_size=64 "$@"\n')
@@ -178,18 +167,6 @@ def test_only_what_is_asked_for_is_unpacked_of_the_known_configs(tmp_path: Path)
 def test_the_words_of_a_rule_about_forks_are_in_all_their_keys(code: str) -> None:
     words = next(header.words for header in headers() if header.code == code)
     assert [key for key in sorted(FORK_KEYS) if not any(word in key for word in words)] == []
-
-
-@cache
-def _secrets() -> frozenset[str]:
-    """Values that must never be shown: those of the list, and all that are found in fixtures."""
-    listed = (FIXTURES / "secrets.txt").read_text("utf-8").splitlines()
-    found = {line.strip() for line in listed if line.strip() and not line.startswith("#")}
-    for path in FIXTURES.rglob("*"):
-        if path.is_file() and path.name != "secrets.txt":
-            text = path.read_bytes().decode("utf-8", "replace")
-            found |= {text[each.start : each.end] for each in find_secrets(text) if not each.placeholder}
-    return frozenset(found)
 
 
 def _all_outputs(seed: str) -> str:
