@@ -175,9 +175,9 @@ def _used(book: Cookbook, stage: str, recipes: Iterable[Recipe]) -> frozenset[st
     found.update(option for option, settings in _DERIVED.items() if settings & names)
     if "resume_step" in names or any(each.option == "resume_policy" for recipe in recipes for each in recipe.inputs):
         found.add("resume_checkpoint")
-    if "experience_path" in found and "extract" in book.plans[stage]:
+    if "experience_path" in found and any(recipe.name == "extract" for recipe in recipes):
         found.discard("experience_path")
-    if "reward_model" in found and "warmup" not in book.plans[stage]:
+    if "reward_model" in found and all(recipe.name != "warmup" for recipe in recipes):
         found.discard("reward_model")
     if book.rounds:
         found.discard("round")

@@ -145,7 +145,7 @@ def _trainer(track: str, name: str) -> Recipe:
     games, prompts = track == _GAMES, track == _PROMPTS
     generates, replays = name == "off-policy-data", name == "off-policy"
     script = "generate_offp" if generates else "train_offp" if replays else "consolidate"
-    options = {"model": "${models.teacher}" if generates else "${models.policy}"}
+    options = {"model": "${models.teacher}" if generates and not games else "${models.policy}"}
     if not games and not generates:
         options["ref_model_path"] = "${models.reference}"
     options |= {"exp_name": "{run}", "exp_path": "${deps.note}"}
