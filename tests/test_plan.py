@@ -157,6 +157,8 @@ def _together(case: tuple[str, str, str], options: dict[str, str]) -> dict[str, 
             if alias.track == case[1] and alias.name.startswith(options["alias"][:4])
         )  # fmt: skip
         options.pop("ref_model", None)
+    if "safety" in options.get("experience_path", ""):
+        options.pop("prompt_type", None)
     if case[0] == "opo" and "rollout_n" in options:
         options["rollout_n"] = "8"
     if case[0] == "gad":

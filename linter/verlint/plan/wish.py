@@ -11,6 +11,7 @@ from verlint.families.models import TOKENIZERS
 from verlint.families.recipes import COOKBOOKS, NOT_THESE
 from verlint.families.recipes.games import GAMES
 from verlint.families.recipes.model import Alias, Cookbook, Recipe
+from verlint.families.sharing import PROMPT_TYPES
 from verlint.lazy import pattern
 from verlint.plan.options import BY_NAME, OPTIONS, PlanError, read_value, unknown
 from verlint.record import dataclass
@@ -252,6 +253,9 @@ def _check(wish: Wish) -> None:
         raise PlanError(f"--val-samples-use {use} is more than --val-samples-limit {limit}")
     if book.family == "opo" and settings.get("rollout_n") == 1:
         raise PlanError("--rollout-n 1 makes groups of one, whose advantage is 0; take 2 or more")
+    kind, path = settings.get("prompt_type"), str(settings.get("experience_path", ""))
+    if kind and (other := next((each for each in PROMPT_TYPES if each != kind and each in path), "")):
+        raise PlanError(f"--prompt-type {kind} and --experience-path {path}: that is the prompt of {other}")
     _check_tokenizers(settings)
     _check_gpus(wish)
     _check_range(wish)
