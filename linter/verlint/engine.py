@@ -25,6 +25,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from verlint.inputs import Input
+
 
 @dataclass
 class _Outcome:
@@ -49,12 +51,20 @@ def selected_rules(settings: Settings) -> list[Header]:
 
 
 def check_project(
-    files: Sequence[Loaded], settings: Settings, root: Path, *, unreadable: Sequence[Unreadable] = ()
+    files: Sequence[Loaded],
+    settings: Settings,
+    root: Path,
+    *,
+    unreadable: Sequence[Unreadable] = (),
+    inputs: Sequence[Input] = (),
 ) -> Report:
-    """Everything the selected rules find in the loaded files."""
+    """Everything the selected rules find in the loaded files, and in the inputs of a run where these are given."""
     project = Project(files, settings, root)
     rules = selected_rules(settings)
     outcome = _Outcome()
+    for rule in rules if inputs else ():
+        if rule.subject == "Input":
+            _run_on_inputs(load_rule(rule), project, inputs, outcome)
     for rule in rules:
         if rule.code != OWN_CODE and _has_subject(rule, project, unreadable):
             _run(load_rule(rule), project, unreadable, outcome)
@@ -74,6 +84,8 @@ def _has_subject(rule: Header | Rule, project: Project, unreadable: Sequence[Unr
     match rule.subject:
         case "Unreadable":
             return bool(unreadable)
+        case "Input":
+            return False  # these are given apart
         case "SpecFile":
             return any(file.kind is Kind.SPEC for file in project.files)
         case "Experiment":
@@ -89,6 +101,13 @@ def _run(rule: Rule, project: Project, unreadable: Sequence[Unreadable], outcome
         _run_on_sites(rule, project, context, outcome)
     for subject, place in _subjects(rule.subject, project, unreadable):
         outcome.findings.extend(_guarded(rule, subject, context, place, outcome))
+
+
+def _run_on_inputs(rule: Rule, project: Project, inputs: Sequence[Input], outcome: _Outcome) -> None:
+    context = Context(rule, project, _options(rule, project.settings))
+    for each in inputs:
+        place = None if each.source is None else each.source.span(0, 0)
+        outcome.findings.extend(_guarded(rule, each, context, place, outcome))
 
 
 def _options(rule: Rule, settings: Settings) -> dict[str, Any]:

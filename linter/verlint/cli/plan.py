@@ -67,7 +67,7 @@ def _output(arguments: argparse.Namespace) -> str:
         odd += [f"--{name}" for name in ("family", "track", "stage") if getattr(arguments, name) is not None]
         if odd:
             raise PlanError(f"a spec says what is planned; not with it: {', '.join(odd)}")
-        spec = _read(arguments.spec)
+        spec = read_plain_spec(arguments.spec)
         stage = ""
     else:
         if not arguments.family:
@@ -98,7 +98,7 @@ def _rendered(plan: Any, format: str) -> str:
     return mask(text)
 
 
-def _read(name: str) -> dict[str, Any]:
+def read_plain_spec(name: str) -> dict[str, Any]:
     """The plain data of a spec without problems. Raises PlanError."""
     from pathlib import Path
 
