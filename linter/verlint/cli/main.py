@@ -16,6 +16,7 @@ VERBS = {
     "check": "find what is wrong in launchers and experiment specs",
     "rule": "explain a rule: why it exists, a bad and a good example, how to fix",
     "rules": "list all rules",
+    "init": "write settings, a drafted spec and the pre-commit snippet for a checkout",
     "inputs": "check experience lists, system prompts and data roots before a run",
     "plan": "a staged plan of an experiment, with what is still to be decided; nothing is executed",
     "show": "what a launcher would run: commands, conditions, values and where they come from",
