@@ -54,8 +54,9 @@ class Staging:
 
     def _summary(self, steps: tuple[Step, ...], unresolved: int) -> str:
         commands = sum(len(step.commands) for step in steps)
-        ready = f"{unresolved} prerequisites are open" if unresolved else "all prerequisites are settled"
-        return f"{len(steps)} steps with {commands} commands; {ready}. Nothing of this was executed."
+        ready = f"{_count(unresolved, 'prerequisite')} open" if unresolved else "all prerequisites settled"
+        steps_said = f"{_count(len(steps), 'step')} with {_count(commands, 'command')}"
+        return f"{steps_said}; {ready}. Nothing of this was executed."
 
     def _warnings(self, steps: tuple[Step, ...]) -> Iterator[str]:
         kinds = {step.kind for step in steps}
@@ -270,6 +271,10 @@ class Staging:
         for handover in HANDOVERS.get(self.family.name, ()):
             if handover.consumer == stage.get("kind") and handover.missing and handover.option in stage.get("args", {}):
                 yield Trap(f"missing: {handover.what} of stage {handover.producer}", handover.missing)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _shown_steps(steps: object) -> str:
