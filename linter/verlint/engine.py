@@ -71,7 +71,8 @@ def check_project(
     findings = _fold(outcome.findings)
     findings = [_leveled(finding, settings) for finding in findings if not _ignored_at(finding, settings)]
     kept, suppressed = _suppress(findings, project, rules, settings, outcome)
-    return Report(tuple(sorted(kept, key=Finding.order)), _summary(project, unreadable), outcome.crashed, suppressed)
+    summary = _summary(project, len(unreadable) + len(inputs))
+    return Report(tuple(sorted(kept, key=Finding.order)), summary, outcome.crashed, suppressed)
 
 
 # ---- running
@@ -307,8 +308,8 @@ def _stage_key(stage: Stage) -> tuple[object, ...]:
     return (stage.span.order(), stage.id, stage.kind)
 
 
-def _summary(project: Project, unreadable: Sequence[Unreadable]) -> Summary:
+def _summary(project: Project, others: int) -> Summary:
     launchers = sum(file.kind is Kind.LAUNCHER for file in project.files)
     experiments = [each for each in project.experiments if each.root and (each.is_spec or len(each.stages) > 1)]
     stages = sum(len({_stage_key(stage) for stage in each.stages}) for each in experiments)
-    return Summary(len(project.files) + len(unreadable), launchers, len(experiments), stages, 0)
+    return Summary(len(project.files) + others, launchers, len(experiments), stages, 0)

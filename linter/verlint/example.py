@@ -107,9 +107,14 @@ def _paths(example: Example) -> list[str | Path]:
     return list(_case(example).get("paths", ["."]))
 
 
+def input_words(example: Example) -> list[str]:
+    """The words of the `verlint inputs` that an example is about, none for the others."""
+    return list(_case(example).get("inputs", []))
+
+
 def _inputs(example: Example) -> list[Input]:
     """The inputs of the run, which a case gives as the words of `verlint inputs`."""
-    words = _case(example).get("inputs", [])
+    words = input_words(example)
     if not words:
         return []
     from verlint.inputs import inputs_of_words

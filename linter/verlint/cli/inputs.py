@@ -48,8 +48,6 @@ def run(arguments: argparse.Namespace) -> int:
     )
     from verlint.engine import check_project
     from verlint.inputs import inputs_of
-    from verlint.record import replace
-    from verlint.result import Summary
     from verlint.settings import SettingsError
 
     call = Arguments(
@@ -73,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
     except (UsageError, SettingsError, ValueError) as error:
         print(f"verlint: error: {error}", file=sys.stderr)
         return FAILED
-    report = replace(check_project([], settings, Path.cwd(), inputs=inputs), summary=Summary(files=len(inputs)))
+    report = check_project([], settings, Path.cwd(), inputs=inputs)
     if not emit(report, targets, color=use_color(arguments.color, sys.stdout)):
         return FAILED
     return exit_code(report, settings)
