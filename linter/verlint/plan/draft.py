@@ -9,7 +9,7 @@ from typing import Any
 from verlint.experiment.spec_schema import SCHEMA
 from verlint.families import FAMILIES
 from verlint.families.model import StageKind
-from verlint.families.recipes.model import OPTIONAL_CREDENTIALS, Input, Output, Recipe
+from verlint.families.recipes.model import API_KEY, OPTIONAL_CREDENTIALS, Input, Output, Recipe
 from verlint.lazy import pattern
 from verlint.plan.options import PlanError
 from verlint.plan.wish import Wish, chosen_steps, extracts_only, given_range
@@ -124,7 +124,7 @@ class Draft:
         for recipe in self.wish.recipes:
             if any(not output.path for output in recipe.outputs) or any(each.role for each in recipe.inputs):
                 found.add("checkpoints")
-            if any("data-prep" in each.producers for each in recipe.inputs):
+            if any("data-prep" in each.producers or "${roots.data}" in each.place for each in recipe.inputs):
                 found.add("data")
         return found
 
@@ -153,7 +153,10 @@ class Draft:
         return {name: {"optional": True} if name in OPTIONAL_CREDENTIALS else None for name in names}
 
     def _keys_of(self, place: Place) -> tuple[str, ...]:
-        return place.recipe.credentials
+        """The credentials of a stage; a coach behind an API needs a key while training."""
+        keys = place.recipe.credentials
+        asks = "${models.coach}" in place.recipe.options.values() and "gpt" in str(self.wish.settings.get("exp_model"))
+        return (*keys, API_KEY) if asks else keys
 
     def _differing_intents(self, stages: dict[str, Any], common: str) -> None:
         for place in self.places:
@@ -186,8 +189,8 @@ class Draft:
             stage["overrides"] = {key: self._value(value, place) for key, value in recipe.overrides.items()}
         if recipe.append:
             stage["x-append"] = list(recipe.append)
-        if recipe.credentials:
-            stage["credentials"] = list(recipe.credentials)
+        if keys := self._keys_of(place):
+            stage["credentials"] = list(keys)
         if recipe.approvals:
             stage["approvals"] = list(recipe.approvals)
         if outs := {output.name: self._out(output, place, kind) for output in recipe.outputs}:

@@ -7,7 +7,7 @@ from typing import Any
 
 from verlint.families import FAMILIES
 from verlint.families.recipes import COOKBOOKS
-from verlint.families.recipes.model import BRANCH, Cookbook, Recipe
+from verlint.families.recipes.model import API, API_KEY, BRANCH, GPU, Cookbook, Recipe
 from verlint.families.sharing import HANDOVERS
 from verlint.plan.calls import Caller
 from verlint.plan.model import Plan, Step, Trap
@@ -126,10 +126,12 @@ class Staging:
         if branch:
             path = self.spec.get("checkout", {}).get(str(stage.get("checkout")), {}).get("path", ".")
             commands.insert(0, f"git -C {self.reader.shell(path)} switch {self.reader.shell(branch)}")
-        touches = recipe.touches if recipe is not None else ("GPU",)
+        keys = stage.get("credentials", recipe.credentials if recipe is not None else ())
+        touches = recipe.touches if recipe is not None else (GPU,)
+        if API_KEY not in keys:
+            touches = tuple(each for each in touches if each != API)
         if branch and BRANCH not in touches:
             touches = (*touches, BRANCH)
-        keys = stage.get("credentials", recipe.credentials if recipe is not None else ())
         gpus = self.spec.get("resources", {}).get("accelerators", "")
         return Step(
             name=name,
@@ -139,7 +141,7 @@ class Staging:
             round=int(stage.get("round", 0)),
             folder=self.reader.shown(self._folder(stage)),
             touches=touches,
-            after=tuple(dict.fromkeys(self._before(name))),
+            after=tuple(dict.fromkeys(self._after(name, stage))),
             reads=tuple(dict.fromkeys(self._reads(stage, recipe))),
             writes=tuple(self._writes(stage)),
             credentials=tuple(str(key) for key in keys),
@@ -151,6 +153,12 @@ class Staging:
             traps=tuple(self._traps(stage, recipe)),
             notes=recipe.notes if recipe is not None else (),
         )
+
+    def _after(self, name: str, stage: Mapping[str, Any]) -> Iterator[str]:
+        """The steps to run before; a checkpoint that is copied comes from its copy."""
+        staged = {str(dep.get("from")) for dep in _staged(stage)}
+        for each in self._before(name):
+            yield f"{name}-handover" if each in staged else each
 
     def _recipe(self, name: str, stage: Mapping[str, Any]) -> Recipe | None:
         kind = self.family.stage(str(stage.get("kind")))
@@ -175,7 +183,7 @@ class Staging:
 
     def _handover(self, name: str, stage: Mapping[str, Any]) -> Iterator[Step]:
         """The copy of a checkpoint into the run of a stage, which its launcher expects and nobody else makes."""
-        staged = [dep for dep in stage.get("deps", {}).values() if isinstance(dep, Mapping) and dep.get("stage_into")]
+        staged = _staged(stage)
         seen: set[tuple[str, str]] = set()
         for dep in staged:
             source, step, into = str(dep.get("from")), dep.get("step", "<RESUME_STEP>"), dep["stage_into"]
@@ -223,7 +231,9 @@ class Staging:
             elif each.option == "resume_policy" and "resume_policy_name" in args:
                 run, step = args["resume_policy_name"], args.get("resume_policy_ckpt")
                 yield self.reader.shown(f"${{roots.checkpoints}}/{run}/global_step_{step}/actor")
-            elif each.role and each.option != "resume_policy":
+            elif each.place and not each.role:
+                yield self.reader.shown(each.place.replace("{val_data}", str(args.get("val_data", ""))))
+            elif each.role and each.option != "resume_policy" and "exp_name" in args:
                 step = args.get("ckpts", args.get("resume_step", "<STEP>"))
                 yield self.reader.shown(
                     f"${{roots.checkpoints}}/{args.get('exp_name', '')}/global_step_{step}/{each.role}"
@@ -271,6 +281,11 @@ class Staging:
         for handover in HANDOVERS.get(self.family.name, ()):
             if handover.consumer == stage.get("kind") and handover.missing and handover.option in stage.get("args", {}):
                 yield Trap(f"missing: {handover.what} of stage {handover.producer}", handover.missing)
+
+
+def _staged(stage: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The inputs of a stage that are copied into its run."""
+    return [dep for dep in stage.get("deps", {}).values() if isinstance(dep, Mapping) and dep.get("stage_into")]
 
 
 def _count(number: int, what: str) -> str:

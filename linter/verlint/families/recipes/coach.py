@@ -218,7 +218,10 @@ _ITERATED = {
 def _alias(name: str, run: str, more: dict[str, object] | None = None) -> Alias:
     """A preset; its name says the model, the mode and the source of feedback."""
     model, track, feedback = name.split("-")[:3]
-    settings: dict[str, object] = {"model": {"qwen": "Qwen/Qwen3-8B", "olmo": "allenai/Olmo-3-7B-Instruct"}[model]}
+    settings: dict[str, object] = {
+        "nodes": 4,
+        "model": {"qwen": "Qwen/Qwen3-8B", "olmo": "allenai/Olmo-3-7B-Instruct"}[model],
+    }
     if feedback != "self":
         settings["exp_model"] = feedback
     return Alias(name, run, track, "the policy itself" if feedback == "self" else feedback, settings | (more or {}))

@@ -132,7 +132,8 @@ GAD = Cookbook(
             ranged=True,
             inputs=(
                 Input("student", ("adversarial",), role="actor", steps="{eval_steps}"),
-                Input("test", ("data-prep",)),
+                Input("prompts", (), place="${roots.data}/{val_data}_gpt5_chat_4k_filtered_test.parquet"),
+                Input("train", (), place="${roots.data}/lmsys_gpt5_chat_4k_filtered_train.parquet"),
             ),
             outputs=(Output("answers", "${roots.results}/{run}"),),
             touches=(GPU, MERGE, BRANCH),
