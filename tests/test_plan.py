@@ -380,3 +380,13 @@ def test_every_option_counts_somewhere() -> None:
 def test_unknown_families_are_errors() -> None:
     with pytest.raises(PlanError, match="a plan needs the family"):
         plan_of({"stages": {}})
+
+
+def test_every_spec_is_planned_or_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    specs = [*(FIXTURES.parent / "tests/specs").rglob("*.y*ml"), *FIXTURES.rglob("*.exp.yaml")]
+    assert len(specs) > 50
+    for spec in specs:
+        code = main(["plan", str(spec)])
+        out, err = capsys.readouterr()
+        assert (code == 0 and "Nothing of this was executed" in out) or (code == 2 and not out), spec
+        assert "internal error" not in err, spec
