@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -187,6 +188,9 @@ def _good_part(examples: Sequence[Example]) -> list[str]:
 
 
 def _suppress_part(rule: Rule) -> list[str]:
+    if rule.subject == "Input":
+        text = f'Inputs hold no comments. `ignore = ["{rule.code}"]` in the settings switches the rule off.'
+        return ["## How to suppress", text]
     comment = f"# verlint: ignore[{rule.code}] the reason"
     return [
         "## How to suppress",
@@ -200,7 +204,10 @@ def _suppress_part(rule: Rule) -> list[str]:
 
 
 def _files(example: Example) -> list[str]:
-    parts: list[str] = []
+    from verlint.example import input_words
+
+    words = input_words(example)
+    parts = [_fence(f"verlint inputs {shlex.join(words)}", "bash")] if words else []
     for path in example.files():
         try:
             text = (example.folder / path).read_text("utf-8")

@@ -26,6 +26,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from verlint.inputs import Input
+
 
 @dataclass
 class _Outcome:
@@ -53,21 +55,33 @@ def selected_rules(settings: Settings) -> list[Header]:
 
 
 def check_project(
-    files: Sequence[Loaded], settings: Settings, root: Path, *, unreadable: Sequence[Unreadable] = ()
+    files: Sequence[Loaded],
+    settings: Settings,
+    root: Path,
+    *,
+    unreadable: Sequence[Unreadable] = (),
+    inputs: Sequence[Input] = (),
 ) -> Report:
-    """Everything the selected rules find in the loaded files."""
-    return check_loaded(Project(files, settings, root), settings, unreadable=unreadable)
+    """Everything the selected rules find in the loaded files, and in the inputs of a run where these are given."""
+    return check_loaded(Project(files, settings, root), settings, unreadable=unreadable, inputs=inputs)
 
 
-def check_loaded(project: Project, settings: Settings, *, unreadable: Sequence[Unreadable] = ()) -> Report:
-    """Everything the selected rules find in a project."""
+def check_loaded(
+    project: Project, settings: Settings, *, unreadable: Sequence[Unreadable] = (), inputs: Sequence[Input] = ()
+) -> Report:
+    """Everything the selected rules find in a project, and in the inputs of a run."""
     rules = selected_rules(settings)
     outcome = _check_parts(project, rules, unreadable)
+    for rule in rules if inputs else ():
+        if rule.subject == "Input":
+            _run_on_inputs(load_rule(rule), project, inputs, outcome)
     findings = _fold(outcome.findings)
     findings = [_leveled(finding, settings) for finding in findings if not _ignored_at(finding, settings)]
     kept, suppressed = _suppress(findings, project, rules, settings, outcome)
     launchers = outcome.jobs + sum(file.kind is Kind.LAUNCHER for file in project.files)
-    summary = Summary(len(project.files) + len(unreadable), launchers, outcome.experiments, outcome.stages, 0)
+    summary = Summary(
+        len(project.files) + len(unreadable) + len(inputs), launchers, outcome.experiments, outcome.stages, 0
+    )
     return Report(tuple(sorted(kept, key=Finding.order)), summary, outcome.crashed, suppressed)
 
 
@@ -153,6 +167,8 @@ def _has_subject(rule: Header | Rule, project: Project, unreadable: Sequence[Unr
     match rule.subject:
         case "Unreadable":
             return bool(unreadable)
+        case "Input":
+            return False  # these are given apart
         case "SpecFile":
             return any(file.kind is Kind.SPEC for file in project.files)
         case "Experiment":
@@ -168,6 +184,13 @@ def _run(rule: Rule, project: Project, unreadable: Sequence[Unreadable], outcome
         _run_on_sites(rule, project, context, outcome)
     for subject, place in _subjects(rule.subject, project, unreadable):
         outcome.findings.extend(_guarded(rule, subject, context, place, outcome))
+
+
+def _run_on_inputs(rule: Rule, project: Project, inputs: Sequence[Input], outcome: _Outcome) -> None:
+    context = Context(rule, project, _options(rule, project.settings))
+    for each in inputs:
+        place = None if each.source is None else each.source.span(0, 0)
+        outcome.findings.extend(_guarded(rule, each, context, place, outcome))
 
 
 def _options(rule: Rule, settings: Settings) -> dict[str, Any]:

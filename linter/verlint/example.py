@@ -26,9 +26,13 @@ from typing import Any
 from verlint.record import dataclass, replace
 from verlint.result import Report
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from verlint.inputs import Input
+
 CASE, EXPECTED, FIXED = "case.toml", "expected.txt", "fixed"
 KINDS = ("bad", "good", "unsure")
-_CASE_KEYS = {"paths", "files"}
+_CASE_KEYS = {"paths", "files", "inputs"}
 _FILE_KEYS = {"path", "text", "bytes_hex", "link", "repeat", "mode"}
 
 
@@ -80,7 +84,9 @@ def check_example(example: Example, select: Sequence[str] | None = None, *, fold
             select = (example.code,)
         settings = replace(settings, select=tuple(select), extend_select=(), ignore=())
         loading = load(_paths(example), settings)
-        report: Report = check_project(loading.files, settings, folder, unreadable=loading.unreadable)
+        report: Report = check_project(
+            loading.files, settings, folder, unreadable=loading.unreadable, inputs=_inputs(example)
+        )
         return replace(report, summary=replace(report.summary, skipped=loading.skipped))
 
 
@@ -99,6 +105,21 @@ def project_copy(example: Example) -> Iterator[Path]:
 
 def _paths(example: Example) -> list[str | Path]:
     return list(_case(example).get("paths", ["."]))
+
+
+def input_words(example: Example) -> list[str]:
+    """The words of the `verlint inputs` that an example is about, none for the others."""
+    return list(_case(example).get("inputs", []))
+
+
+def _inputs(example: Example) -> list[Input]:
+    """The inputs of the run, which a case gives as the words of `verlint inputs`."""
+    words = input_words(example)
+    if not words:
+        return []
+    from verlint.inputs import inputs_of_words
+
+    return inputs_of_words(words)
 
 
 def _case(example: Example) -> Mapping[str, Any]:

@@ -19,6 +19,9 @@ VERBS = {
     "rules": "list all rules",
     "graph": "the stages of an experiment with what they read, write and need",
     "schema": "print the JSON Schema of experiment specs or of the settings, for editors",
+    "init": "write settings, a drafted spec and the pre-commit snippet for a checkout",
+    "inputs": "check experience lists, system prompts and data roots before a run",
+    "plan": "a staged plan of an experiment, with what is still to be decided; nothing is executed",
     "show": "what a launcher would run: commands, conditions, values and where they come from",
 }
 """Each verb with its line in the help; the module of `verlint.cli` with its name has `add_parser` and `run`."""

@@ -1,0 +1,100 @@
+"""What a plan is: prerequisites, steps with their commands, and what to know beside them. Nothing of it is run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from verlint.record import dataclass, names
+
+NOT_EXECUTED = "not executed"
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Prerequisite:
+    """A fact that must be settled. `value` is "" while it is open; then `decide` says what to decide, `example` shows a
+    value, and `stages` are those that need it. `fact` is its number among the six facts of a plan."""
+
+    name: str
+    fact: int
+    value: str = ""
+    decide: str = ""
+    example: str = ""
+    stages: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Trap:
+    """A known failure and how it shows."""
+
+    what: str
+    symptom: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step. `commands` are lines of a shell, started in `folder`; `label` says that nothing runs them here,
+    `touches` what they would touch. `checks` are calls to make before."""
+
+    name: str
+    kind: str
+    title: str
+    commands: tuple[str, ...]
+    round: int = 0
+    folder: str = ""
+    label: str = NOT_EXECUTED
+    touches: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    credentials: tuple[str, ...] = ()
+    branch: str = ""
+    resources: str = ""
+    approvals: tuple[str, ...] = ()
+    optional: bool = False
+    checks: tuple[str, ...] = ()
+    traps: tuple[Trap, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A staged plan."""
+
+    family: str
+    track: str
+    stage: str
+    title: str
+    summary: str
+    resolved: tuple[Prerequisite, ...]
+    unresolved: tuple[Prerequisite, ...]
+    steps: tuple[Step, ...]
+    checks: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def as_data(record: Any) -> Any:
+    """A plan, or a part of it, as mappings, lists and scalars."""
+    if isinstance(record, (Plan, Step, Prerequisite, Trap)):
+        return {name: as_data(getattr(record, name)) for name in names(record)}
+    return [as_data(each) for each in record] if isinstance(record, tuple) else record
+
+
+def from_data(data: Mapping[str, Any]) -> Plan:
+    """The plan that `as_data` gave this of."""
+    given: dict[str, Any] = {name: data[name] for name in names(Plan)}
+    for name in ("resolved", "unresolved"):
+        given[name] = tuple(_record(Prerequisite, each) for each in given[name])
+    given["steps"] = tuple(_record(Step, each) for each in given["steps"])
+    for name in ("checks", "warnings", "notes"):
+        given[name] = tuple(given[name])
+    return Plan(**given)
+
+
+def _record(kind: Any, data: Mapping[str, Any]) -> Any:
+    given = {name: tuple(value) if isinstance(value, list) else value for name, value in data.items()}
+    if "traps" in given:
+        given["traps"] = tuple(Trap(**each) for each in given["traps"])
+    return kind(**given)

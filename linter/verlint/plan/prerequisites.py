@@ -1,0 +1,164 @@
+"""The facts of a spec that are settled, and those that are not, with the stages that need them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from verlint.families.recipes.model import OPTIONAL_CREDENTIALS, SERVICES, Cookbook
+from verlint.lazy import pattern
+from verlint.plan.model import Prerequisite, Step
+from verlint.plan.references import Reader
+
+_PLACEHOLDER = pattern(r"<([A-Z][A-Z0-9_-]*)>")
+
+MODEL = (4, "which model takes this role", "Qwen/Qwen3-8B")
+OPEN: Mapping[str, tuple[int, str, str]] = {
+    "ACCELERATORS": (3, "kind and number of GPUs of a node", "H100:8"),
+    "GPU_PROFILE": (3, "which set-up the GPUs need: --gpu-class", "a100-h200"),
+    "OPTIMAL_BASELINE": (3, "whether the checkout calls compute_opo_outcome_advantage", "optimal-reward-baseline"),
+    "EXP_NAME": (2, "the name of the run: the folder of its checkpoints", "sokoban-q3-4b"),
+    "TEXTGAME_NAME": (2, "which game is played", "Sokoban-v0"),
+    "TEXTGAME_NO_THINK": (4, "true for a model that does not think", "true"),
+    "THINKING": (4, "whether the model thinks: True or False", "False"),
+    "PROMPT_TYPE": (5, "which system prompt; another one than these needs its own data and scoring", "medmcqa"),
+    "EXPERIENCE_FILE": (5, "the experience, list of experiences or system prompt to train on", "system_prompts/x.txt"),
+    "DEPLOY_DATA": (5, "the folder that a deploy stage wrote", "$OEL_ROOT/RUN/deploy_data"),
+    "OFF_POLICY_DATA": (5, "the folder that the generating stage wrote", "$OPCD_CKPT/RUN/off_policy_data"),
+    "BEST_SEED": (5, "the seed whose experience scored best in validation", "150"),
+    "EVAL_STEPS": (4, "the checkpoints to evaluate, as first..last/distance", "850..1600/50"),
+    "EVAL_STEP": (4, "the checkpoint to evaluate", "100"),
+    "FIRST_STEP": (4, "the first checkpoint to score", "10"),
+    "LAST_STEP": (4, "the last checkpoint to score", "300"),
+    "STEP_DISTANCE": (4, "the distance of the checkpoints to score", "10"),
+    "RESUME_STEP": (4, "the saved warm-up step that the adversarial stage starts from", "800"),
+    "DATA_REPOSITORY": (5, "the data set repository on the hub", "OWNER/NAME"),
+    "TRAIN_FILE": (5, "the training file below the data root", "train.parquet"),
+    "VALIDATION_FILE": (5, "the validation file below the data root", "val.parquet"),
+    "APPROVED_BY": (6, "who allows generated code to run, and where it is confined", "a name"),
+}
+"""What the placeholders of a plan ask for: number of the fact, what to decide, an example."""
+
+
+def prerequisites(
+    spec: Mapping[str, Any], steps: tuple[Step, ...], book: Cookbook, intended: tuple[str, ...] | None
+) -> tuple[list[Prerequisite], list[Prerequisite]]:
+    """The settled and the open facts of a spec. `intended` are the services whose credentials the user means to give,
+    None when that was not said."""
+    stages = tuple(spec["stages"])
+    resolved = [Prerequisite("family", 1, spec["family"]), Prerequisite("stages", 2, ", ".join(stages))]
+    if spec.get("track"):
+        resolved.insert(1, Prerequisite("track", 1, str(spec["track"])))
+    resolved += _settled(spec)
+    unresolved = [_open(name, users) for name, users in _placeholders(spec).items()]
+    unresolved += _not_ready(spec, steps, book)
+    for each in _credentials(spec, steps, intended):
+        (resolved if each.value else unresolved).append(each)
+    return sorted(resolved, key=_by_fact), sorted(unresolved, key=_by_fact)
+
+
+def _by_fact(each: Prerequisite) -> int:
+    return each.fact
+
+
+def _settled(spec: Mapping[str, Any]) -> Iterator[Prerequisite]:
+    """What the sections around the stages say without a placeholder."""
+    reader = Reader(spec)
+    for name, checkout in spec.get("checkout", {}).items():
+        yield Prerequisite(f"checkout {name}", 3, str(checkout.get("path", checkout.get("url", ""))))
+    environment, resources = spec.get("environment", {}), spec.get("resources", {})
+    yield Prerequisite("GPU set-up", 3, str(environment.get("profile", "")))
+    yield Prerequisite("GPUs of a node", 3, str(resources.get("accelerators", "")))
+    yield Prerequisite("nodes", 3, str(resources.get("num_nodes", "")))
+    for role in spec.get("models", {}):
+        yield Prerequisite(f"{role} model", 4, reader.shown(reader.model(role)))
+    for name in spec.get("roots", {}):
+        yield Prerequisite(f"root of {name}", 5, reader.shown("${roots." + name + "}"))
+
+
+def _placeholders(spec: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Every placeholder of a spec with the stages that need it."""
+    found: dict[str, dict[str, None]] = {}
+    for section, value in spec.items():
+        if section == "stages" or section.startswith("x-") or section == "name":
+            continue
+        for path, text in _texts(value, section):
+            for name in _PLACEHOLDER.findall(text):
+                found.setdefault(name, {}).update(dict.fromkeys(_users(spec, path)))
+    for name, stage in spec["stages"].items():
+        for _, text in _texts(stage, ""):
+            for each in _PLACEHOLDER.findall(text):
+                found.setdefault(each, {})[name] = None
+    return {name: tuple(each for each in spec["stages"] if each in users) for name, users in found.items()}
+
+
+def _texts(value: object, path: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, Mapping):
+        for key, each in value.items():
+            yield from _texts(each, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, list):
+        for each in value:
+            yield from _texts(each, path)
+    elif isinstance(value, str):
+        yield path, value
+
+
+def _users(spec: Mapping[str, Any], path: str) -> list[str]:
+    """The stages that a place around the stages speaks of: those that refer to it, all for the environment."""
+    section, _, rest = path.partition(".")
+    name = rest.partition(".")[0]
+    stages: Mapping[str, Any] = spec["stages"]
+    if section == "checkout":
+        return [each for each, stage in stages.items() if stage.get("checkout", name) == name]
+    if section == "approvals":
+        return [each for each, stage in stages.items() if name in stage.get("approvals", ())]
+    if section not in ("models", "roots", "vars"):
+        return list(stages)
+    names = {name}
+    if section == "models":
+        names |= {
+            role for role, each in spec["models"].items() if isinstance(each, Mapping) and each.get("same_as") == name
+        }
+    marks = [f"${{{section}.{each}}}" for each in names]
+    users = [each for each, stage in stages.items() if any(mark in str(stage) for mark in marks)]
+    return users or list(stages)
+
+
+def _open(name: str, stages: tuple[str, ...]) -> Prerequisite:
+    fact, decide, example = OPEN.get(name, (0, "", ""))
+    if not decide and name.endswith("_CHECKOUT"):
+        fact, decide, example = 3, "the folder of the checkout that the launchers are in", "../checkout"
+    elif not decide and name.endswith("_MODEL"):
+        fact, decide, example = MODEL
+    return Prerequisite(f"<{name}>", fact or 5, "", decide or "a value", example, stages)
+
+
+def _not_ready(spec: Mapping[str, Any], steps: tuple[Step, ...], book: Cookbook) -> Iterator[Prerequisite]:
+    environment = spec.get("environment", {})
+    setup = book.setups.get(str(environment.get("profile")), next(iter(book.setups.values())))
+    users = tuple(step.name for step in steps if "GPU" in step.touches)
+    ready = environment.get("ready", ())
+    missing = [each for each in setup.ready if each not in ready]
+    if missing and users:
+        decide = f"whether the nodes are ready: {', '.join(missing)} (then write environment.ready)"
+        yield Prerequisite("readiness", 3, "", decide, f"ready: [{', '.join(setup.ready)}]", users)
+
+
+def _credentials(
+    spec: Mapping[str, Any], steps: tuple[Step, ...], intended: tuple[str, ...] | None
+) -> Iterator[Prerequisite]:
+    meant = None if intended is None else {name for service in intended for name in SERVICES[service]}
+    for name, said in spec.get("credentials", {}).items():
+        users = tuple(step.name for step in steps if name in step.credentials)
+        optional = name in OPTIONAL_CREDENTIALS or (isinstance(said, Mapping) and said.get("optional") is True)
+        how = "optional, given in the environment at launch" if optional else "given in the environment at launch"
+        if meant is None or name in meant:
+            if meant is None and not optional:
+                decide = "whether it will be given (--credentials); a plan never holds its value"
+                yield Prerequisite(name, 6, "", decide, f"export {name}=…", users)
+            else:
+                yield Prerequisite(name, 6, how, stages=users)
+        elif not optional:
+            service = next((each for each, names in SERVICES.items() if name in names), "")
+            decide = f"the stages need it, and --credentials does not name {service or 'it'}"
+            yield Prerequisite(name, 6, "", decide, f"--credentials {service}", users)
