@@ -9,8 +9,8 @@ scheduler gave to this job alone, it hits nobody else. Silent for `kill` of a kn
 `pkill` with a pattern of this project (a path, a script, a port), for a plain `ray stop`, and for `ray stop --force` in
 job files and workflows.
 
-Fix: remember the pid, `python3 server.py & SERVER=$!`, and end it with `kill "${SERVER}"`; keep `ray stop --force` for
-nodes that belong to the job alone.
+Fix: remember the pid, `python3 server.py & SERVER=$!`, and end it with `kill "${SERVER}"`; use `ray stop` without
+`--force`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def check(command: Command, ctx: Context) -> Iterator[Finding]:
         yield ctx.fail(
             command.span,
             "this ends every Ray of the user on the host, also that of other jobs",
-            help="keep it for nodes that belong to this job alone",
+            help="use `ray stop`, or keep it for nodes that belong to this job alone",
             severity=Severity.INFO,
         )
 

@@ -3,9 +3,9 @@
 Machines have 1, 2, 4 or 8 GPUs. Where the number of nodes comes from the environment, somebody runs the launcher on
 other clusters, and has to edit it for nodes of another size: one more local change that is never committed.
 
-An information, for launchers that take `trainer.nnodes` from the environment and write `trainer.n_gpus_per_node` as a
-number. Silent where both are written or both can be chosen, where the nodes are an option that every call gives, and in
-batch scripts and job files, which say what the nodes are like.
+An information, for launchers that take `trainer.nnodes` from the environment or an option and write
+`trainer.n_gpus_per_node` as a number. Silent where both are written or both can be chosen, and in batch scripts and
+job files, which say what the nodes are like.
 
 Fix: `trainer.n_gpus_per_node="${N_GPUS_PER_NODE:-8}"`. The unsafe fix writes that.
 """
@@ -39,7 +39,7 @@ def _is_fixed(launch: Launch) -> bool:
     """Whether the GPUs per node are a number that is written in the launch itself, and the nodes are not."""
     gpus = launch[GPUS]
     number = gpus.number()
-    if number is None or gpus.span is None or not _from_environment(launch) or _can_be_chosen(launch, GPUS):
+    if number is None or gpus.span is None or not _can_be_chosen(launch, NODES) or _can_be_chosen(launch, GPUS):
         return False
     return gpus.span.text == f"{number:g}"  # a variable of the launcher would be one place to change
 
@@ -50,19 +50,6 @@ def _finding(launch: Launch, ctx: Context) -> Finding:
     choice = f"${{N_GPUS_PER_NODE:-{gpus}}}"
     found = ctx.fail(gpus, f"{NODES} can be chosen by the caller, the GPUs per node cannot", help=f"{GPUS}={choice}")
     return found.with_fix("let the caller choose", Edit(gpus.span.in_file(), choice), safety=Safety.UNSAFE)
-
-
-def _from_environment(launch: Launch) -> bool:
-    """Whether the launcher itself takes the number of nodes from the environment. An option is given by a call, and
-    that is written for a cluster."""
-    override = launch.by_key.get(NODES)
-    here = launch.command.span.in_file().source
-    for part in () if override is None else override.value_text.parts:
-        if isinstance(part, Hole):
-            return isinstance(part.key, tuple) and part.key[0] != "option"
-        if part.overridable:
-            return part.span is not None and part.span.in_file().source is here
-    return False
 
 
 def _can_be_chosen(launch: Launch, key: str) -> bool:
