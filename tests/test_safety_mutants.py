@@ -64,9 +64,7 @@ MISTAKES = (
     behind("opo", OPO, "env | sort\n", "VL410"),
     behind("gad", SEQKD, 'echo "WANDB_API_KEY=$WANDB_API_KEY" > worker.env\n', "VL410"),
     Mistake("coach", ENDTASK, "--tasks ifeval \\\n", "--tasks humaneval --confirm_run_unsafe_code \\\n", ("VL501",)),
-    Mistake(
-        "coach", ENDTASK, "--tasks ifeval \\\n", "--tasks ifeval --confirm_run_unsafe_code \\\n", ("VL501", "VL502")
-    ),
+    Mistake("coach", ENDTASK, "--tasks ifeval \\\n", "--tasks ifeval --confirm_run_unsafe_code \\\n", ("VL502",)),
     Mistake("opo", OPO, "${DATA_ROOT}/val.parquet", "${DATA_ROOT}/train.parquet", ("VL504",)),
     Mistake("opo", OPO_EVAL, "val_before_train=True", "val_before_train=False", ("VL505",)),
     Mistake("opcd", DAPO, "trainer.val_only=True", "trainer.val_only=False", ("VL505",)),

@@ -129,9 +129,9 @@ def add_credentials(builder: Builder, node: Node, commands: Iterable[Command], l
                 if isinstance(hole.key, tuple) and hole.key[:1] == ("env",) and is_secret_name(hole.name):
                     _credential(builder, node, hole.name, hole.span or command.span)
     for launch in launches:
-        for name in launch.command.around.environment:
+        for name, text in launch.command.around.environment.items():
             if is_secret_name(name):
-                _credential(builder, node, name, launch.command.span)
+                _credential(builder, node, name, text.span or launch.head)
         value = launch["trainer.logger"]
         for logger in _listed(value):
             if logger in LOGGERS:

@@ -332,7 +332,8 @@ class Schema:
         same_name.sort(key=lambda each: -SequenceMatcher(None, each, key).ratio())
         section = {each.rpartition(".")[2]: each for each in every if each.rpartition(".")[0] == head}
         close = [section[each] for each in get_close_matches(name, section, 3, 0.75)]
-        out = list(dict.fromkeys([*close, *same_name]))
+        below = [each for each in same_name if each.startswith(f"{head}.")]  # one section was left out
+        out = list(dict.fromkeys([*below, *close, *same_name]))
         if not out:
             out = get_close_matches(key, every, 2, 0.92)
         return out[:3]

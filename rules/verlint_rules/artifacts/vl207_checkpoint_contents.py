@@ -74,7 +74,7 @@ def _without_optimizer(launch: Launch, ctx: Context) -> Iterator[Finding]:
     told = mode if mode.given and str(mode) in ("auto", "resume_path") else path if path.given and path.data else None
     value = _lacks_optimizer(launch) if told is not None else None
     if value is not None and told is not None:
-        yield _fresh(value, told.span, f"resumes: {told.key} = {told}", ctx)
+        yield _fresh(launch, value, told.span, f"resumes: {told.key} = {told}", ctx)
 
 
 def _of_pairs(script: Script, ctx: Context) -> Iterator[Finding]:
@@ -84,12 +84,14 @@ def _of_pairs(script: Script, ctx: Context) -> Iterator[Finding]:
         if value is None or value.span is None or value.span.order() in seen or each.second[MODE].given:
             continue
         seen.add(value.span.order())
-        yield _fresh(value, each.second.head, "goes on from its checkpoints", ctx)
+        yield _fresh(each.first, value, each.second.head, "goes on from its checkpoints", ctx)
 
 
-def _fresh(value: Value, other: Span | None, label: str, ctx: Context) -> Finding:
+def _fresh(launch: Launch, value: Value, other: Span | None, label: str, ctx: Context) -> Finding:
     message = "checkpoints without the optimizer: a run that goes on from one begins with empty moments"
-    found = ctx.fail(value, message, help="add optimizer to the contents, or leave it out of load_contents too")
+    # what is loaded is what is saved, where nothing else is said
+    instead = "leave it out of load_contents too" if launch[_LOAD].given else f"do not resume: {MODE}=disable"
+    found = ctx.fail(value, message, help=f"add optimizer to the contents, or {instead}")
     return found.with_related(other, label)
 
 

@@ -318,8 +318,8 @@ def _finding(found: Sequence[_Input], made: Mapping[str, tuple[Source, Span]], c
     near = [plain[each] for each in get_close_matches(first.name, list(plain), n=2, cutoff=_CUTOFF)]
     if not near:
         return
-    names = " and ".join(dict.fromkeys(f"`{each.name}`" for each in found[:2]))
     more = len({each.name for each in found}) - 2
+    names = (", " if more > 0 else " and ").join(dict.fromkeys(f"`{each.name}`" for each in found[:2]))
     names += f" and {more} more" if more > 0 else ""
     source, span = places[near[0]]
     written = _written_by(source)

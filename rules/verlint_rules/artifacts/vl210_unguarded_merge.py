@@ -69,7 +69,9 @@ def _judged(merge: Command, reader: Command, ctx: Context) -> Finding | None:
     if not _is_looked_at(merge, reader):
         reasons.append("a merge that fails does not stop the launcher, and the next command reads what is there")
     held = [guard for guard in reader.around.guards if _RANK.search(guard.text)]
-    if held and not any(_RANK.search(guard.text) for guard in merge.around.guards):
+    if any(_RANK.search(guard.text) for guard in merge.around.guards):
+        held = []  # the merge is held back as well
+    if held:
         reasons.append(
             "every rank merges, while only one goes on: in a shared folder they overwrite each other's files"
         )

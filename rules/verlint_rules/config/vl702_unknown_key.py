@@ -130,5 +130,8 @@ def _help(near: list[str], exists: str, what: str = "key") -> str:
 
 
 def _one_slip(near: list[str], key: str) -> bool:
-    """Whether the first of the near keys is nearly the same, not just of the same name elsewhere."""
-    return bool(near) and near[0].rpartition(".")[0] == key.rpartition(".")[0]
+    """Whether the first of the near keys is nearly the same or a section deeper, not just of the same name
+    elsewhere."""
+    head, _, name = key.rpartition(".")
+    section, _, found = near[0].rpartition(".") if near else ("", "", "")
+    return bool(near) and (section == head or (found == name and section.startswith(f"{head}.")))

@@ -40,6 +40,7 @@ from verlint_rules.credentials.logins import logins_of
 
 _MODEL = "actor_rollout_ref.model.path"
 _SHELL_FILES = pattern(r"(?:activate|conda\.sh|rc|profile|setvars\.sh|set_env\.sh|modules\.sh|/init/\w+)$")
+_NAME = pattern(r"\$\{?([A-Za-z_]\w*)")
 _GATED = ("meta-llama/", "google/gemma-2", "google/gemma-3")
 """Models behind an agreement. Source: their pages on the Hugging Face Hub."""
 _HUB_LOGIN = ("hf_token", "hub_token", "hf auth login", "hf login", "huggingface-cli login", "huggingface_hub.login")
@@ -51,13 +52,17 @@ client."""
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """A credential that something in a launcher needs: where, and what happens without it."""
+    """A credential that something in a launcher needs: where, and what happens without it.
+
+    `written` is its name in the launcher, where a caller has given that the value of another variable.
+    """
 
     name: str
     span: Span
     what: str
     command: Command
     fixable: bool = True
+    written: str = ""
 
 
 @rule(
@@ -93,7 +98,7 @@ def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
     by_name: dict[str, list[Need]] = {}
     for need in _needs(file, ctx.project):
         if not _looked_at(need, ctx.project):
-            by_name.setdefault(need.name, []).append(need)
+            by_name.setdefault(need.written or need.name, []).append(need)
     for name, needs in by_name.items():
         yield _finding(ctx, name, needs)
     yield from _gated(file, ctx)
@@ -202,7 +207,16 @@ def _arguments(command: Command, project: Project) -> Iterator[Need]:
                 what = "unset, `wandb login` asks for it where nobody answers"
                 if not is_login(command):
                     what = f"unset, `{name or 'the program'}` gets an empty word"
-                yield Need(variable, word.span, what, command)
+                yield Need(variable, word.span, what, command, written=_written(word.span, variable))
+
+
+def _written(span: Span, variable: str) -> str:
+    """What the launcher itself calls a credential that a caller has filled from `variable`, "" when it is the same."""
+    span = span.in_file()
+    if variable in span.source.text:
+        return ""
+    found = _NAME.search(span.text)
+    return found[1] if found is not None and is_secret_name(found[1]) else ""
 
 
 def _renamed(file: Loaded, project: Project) -> Iterator[Need]:

@@ -6,8 +6,8 @@ in a place where no harm can be done. A flag in a launcher decides for everybody
 
 Silent once a spec of the project grants it to the stage that runs the launcher: the stage names an entry of
 `approvals` with `granted_by`, `sandbox` and a `scope` that covers the stage or its tasks. A placeholder
-(`<APPROVER>`) grants nothing. In a document this is a warning, and so it is in a launcher for tasks that are known to
-run no code: they need no such flag, but it stays when somebody adds a task that does.
+(`<APPROVER>`) grants nothing. In a document this is a warning. A flag for tasks that are known to run no code is
+VL502.
 
 Fix: leave the flag out for tasks that run no code (IF-Eval runs none). Otherwise run the stage in a sandbox and say
 so: `approvals: {unsafe-code-eval: {granted_by: NAME, sandbox: docker, scope: [STAGE]}}` and `approvals:
@@ -31,6 +31,7 @@ from verlint_rules.evaluation.code_execution import (
     refusal,
     run_no_code,
     spec_triggers,
+    stage_tasks,
     stages_that_run,
     triggers_of,
 )
@@ -99,7 +100,7 @@ def _in_launcher(file: Loaded, ctx: Context, groups: Sequence[Sequence[Trigger]]
     elif specs and not document:
         why = Refusal("no stage of a spec runs this launcher and is granted it")
     for group in groups:
-        if document and all(run_no_code(each.tasks) for each in group):
+        if all(run_no_code(each.tasks) for each in group):
             continue  # that it is not needed at all is said elsewhere
         finding = _finding(ctx, group, why, WARNING if document else None)
         yield finding.with_related(place, "the stage that runs it")
@@ -109,9 +110,7 @@ def _finding(ctx: Context, group: Sequence[Trigger], why: Refusal, severity: Sev
     first = group[0]
     tasks = f"tasks {first.tasks}" if first.tasks else ""
     message = f"`{first.what}` lets code that the model writes run, and {why.reason}"
-    if all(run_no_code(each.tasks) for each in group):
-        finding = ctx.fail(first.span, message, value=tasks, help="leave it out", severity=WARNING)
-    elif why.variable:
+    if why.variable:
         verify = f'echo "${{{why.variable}}}"'
         finding = ctx.unsure(first.span, message, verify=verify, value=tasks, help=_HELP, severity=severity)
     else:
@@ -125,5 +124,6 @@ def _in_spec(spec: Spec, ctx: Context) -> Iterator[Finding]:
     for stage in spec.stages.values():
         why = refusal(spec, stage)
         found = spec_triggers(stage) if why is not None else []
-        if why is not None and found:
+        tasks = stage_tasks(stage)
+        if why is not None and found and not (tasks and run_no_code(tasks)):
             yield _finding(ctx, found, why)

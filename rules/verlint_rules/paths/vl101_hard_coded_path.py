@@ -15,7 +15,9 @@ The option `allow` of the rule names folders that every machine has: `[rules.VL1
 
 Fix: take the root from the environment or from an option, and build the paths on it:
 `DATA_ROOT="${DATA_ROOT:-/tmp}"`, then `data.train_files="${DATA_ROOT}/train.parquet"`. The unsafe fix writes
-`${NAME:-/tmp}` at each place, where an obvious name is free: one that the file does not use for anything else.
+`${NAME:-/tmp}` at each place, where an obvious name is free: one that the file does not use for anything else. There is
+none where that would tear paths apart: where the root also stands in other commands, such as a `mkdir`, or where two
+names would stand before the same folder.
 """
 
 from __future__ import annotations
@@ -95,8 +97,27 @@ def _with_fix(finding: Finding, ctx: Context, root: str, uses: Sequence[Use], na
             return finding
         own[name] = path
         edits.append(edit)
+    if _tears_apart(root, edits):
+        return finding
     named.update(own)
     return finding.with_fix(f"let the environment replace {root}", *edits, safety=Safety.UNSAFE)
+
+
+def _tears_apart(root: str, edits: Sequence[Edit]) -> bool:
+    """Whether paths below one root would no longer agree: the root stands in the file where no edit reaches it, or
+    one folder below it gets two names."""
+    text = edits[0].span.source.text
+    reached = {edit.span.start for edit in edits}
+    names: dict[str, str] = {}
+    for match in re.finditer(rf"(?<![\w./}})-]){re.escape(root)}(?=[/\s\"']|$)", text):
+        line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
+        if match.start() not in reached and not line.lstrip().startswith("#"):
+            return True
+    for edit in edits:
+        folder = re.match(r"/([^/\s\"']+)/", text[edit.span.end : edit.span.end + 200])
+        if folder is not None and names.setdefault(folder[1], edit.text) != edit.text:
+            return True
+    return False
 
 
 def _replaced(root: str, use: Use) -> str:
@@ -113,7 +134,7 @@ def _is_known(name: str, use: Use) -> bool:
 
 
 def _help(root: str, uses: Sequence[Use], kind: Kind, named: dict[str, str]) -> str:
-    first = uses[0]
+    first = next((use for use in uses if use.label not in LOCATIONS), uses[0])  # `HF_HOME` is no root of others
     name = _variable(first.label)
     if kind is Kind.SPEC:
         return f"name it under `roots` or `models` from the environment: ${{oc.env:{name or 'NAME'}}}"

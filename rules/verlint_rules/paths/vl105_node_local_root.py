@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from verlint.experiment.launch import Launch
+from verlint.experiment.places import within
 from verlint.finding import Finding
 from verlint.lazy import pattern
 from verlint.rule import ERROR, WARNING, Context, rule
@@ -65,7 +66,7 @@ def _finding(launch: Launch, value: Value, root: str, nodes: int, ctx: Context) 
         at, message, value=shown, hops=value.hops, help="save below a folder that all nodes share",
         severity=WARNING if chosen or example else None,
     )  # fmt: skip
-    if value.span is not None and value.span != at:
+    if value.span is not None and not within(at, value.span):
         found = found.with_related(value.span, "where the run saves")
     found = found.with_related(launch[_NODES].span, f"{_NODES} = {nodes}")
     stack = launch.command.around.stack
