@@ -62,19 +62,24 @@ def check_loaded(project: Project, settings: Settings, *, unreadable: Sequence[U
     for rule in rules:
         if rule.code != OWN_CODE and _has_subject(rule, project, unreadable):
             _run(load_rule(rule), project, unreadable, outcome)
-    findings = _fold(_with_edits_of_jobs(outcome.findings, project))
+    findings = _fold(_with_edits_of_files(outcome.findings, project))
     findings = [_leveled(finding, settings) for finding in findings if not _ignored_at(finding, settings)]
     kept, suppressed = _suppress(findings, project, rules, settings, outcome)
     return Report(tuple(sorted(kept, key=Finding.order)), _summary(project, unreadable), outcome.crashed, suppressed)
 
 
-def _with_edits_of_jobs(findings: list[Finding], project: Project) -> list[Finding]:
-    if not any(file.kind is Kind.JOB for file in project.files):
-        return findings
-    from verlint.experiment.job_edits import JobEdits
+def _with_edits_of_files(findings: list[Finding], project: Project) -> list[Finding]:
+    """The findings with fixes that can be made in their files, with the margins and line ends of these."""
+    if any(file.kind is Kind.JOB for file in project.files):
+        from verlint.experiment.job_edits import JobEdits
 
-    edits = JobEdits(project.scripts)
-    return [edits.mapped(finding) for finding in findings]
+        edits = JobEdits(project.scripts)
+        findings = [edits.mapped(finding) for finding in findings]
+    if not any(finding.fix for finding in findings):
+        return findings
+    from verlint.file_edits import in_file
+
+    return [in_file(finding) for finding in findings]
 
 
 # ---- running
