@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from verlint.finding import Edit, Finding, Safety, Verdict
+from verlint.finding import Finding, Safety, Verdict
 from verlint.record import dataclass
 from verlint.source import Source
 
