@@ -89,9 +89,10 @@ def notes(planted: Planted, chance: random.Random) -> Planted:
         out: list[str] = []
         for number, line in enumerate(lines):
             before = lines[number - 1] if number else "\\"
-            if (not before.strip() or before.startswith("#")) and not before.endswith("\\") and chance.random() < 0.4:
-                if "verlint:" not in before and not line.startswith((" ", "\t", ")")):
-                    out.append(NOTE.format(chance.randint(0, 99)))
+            above = not before.strip() or (before.startswith("#") and not before.endswith("\\"))
+            between = above and "verlint:" not in before and not line.startswith((" ", "\t", ")"))
+            if between and chance.random() < 0.4:
+                out.append(NOTE.format(chance.randint(0, 99)))
             out.append(line)
         return "\n".join(out)
 

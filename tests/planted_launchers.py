@@ -234,6 +234,17 @@ def literal_gpus(chance: random.Random) -> tuple[str, str]:
     return clean, one.text()
 
 
+def without_nounset(fault: Fault) -> Fault:
+    """A fault in a launcher that goes on when a variable is unset."""
+
+    def make(chance: random.Random) -> tuple[str, str]:
+        clean, broken = fault(chance)
+        return clean.replace("set -euo", "set -eo"), broken.replace("set -euo", "set -eo")
+
+    return make
+
+
+BRACED = {**PLAIN, "trainer.default_local_dir": "${CKPT_ROOT}/${RUN_NAME}_v2"}
 RENAMED = {**PLAIN, f"{A}.optim.clip_grad": "0.2"}
 REWARD = {**PLAIN, "reward.custom_reward_function.path": "reward.py"}
 
@@ -248,7 +259,6 @@ FAULTS: dict[str, tuple[Fault, ...]] = {
     "VL613": (value(f"{A}.ppo_mini_batch_size", "2048", base=EXACT | {"algorithm.adv_estimator": "grpo"}),),
     "VL701": (
         word("'trainer.experiment_name=\"lr=1e-6\"'", "trainer.experiment_name=lr=1e-6", PLAIN),
-        word("'trainer.experiment_name=\"a=b=c\"'", "trainer.experiment_name='a=b=c'", PLAIN),
     ),
     "VL702": (
         name("data.train_batch_size", "data.train_batchsize", "data.trian_batch_size", base=PLAIN),
@@ -270,9 +280,7 @@ FAULTS: dict[str, tuple[Fault, ...]] = {
     "VL723": (value(f"{M}.use_remove_padding", "False", base={**PLAIN, f"{A}.ulysses_sequence_parallel_size": "2"}),),
     "VL724": (value(f"{A}.ppo_max_token_len_per_gpu", "4096", "5000", base={**PLAIN, f"{A}.ppo_max_token_len_per_gpu": "5120"}),),
     "VL901": (continuation,),
-    "VL902": (
-        value("trainer.default_local_dir", "${CKPT_ROOT}/$RUN_NAME_v2", base={**PLAIN, "trainer.default_local_dir": "${CKPT_ROOT}/${RUN_NAME}_v2"}),
-    ),
+    "VL902": (without_nounset(value("trainer.default_local_dir", "${CKPT_ROOT}/$RUN_NAME_v2", base=BRACED)),),
     "VL903": (
         head(
             ['if [ "${OMPI_COMM_WORLD_RANK:-0}" -eq 0 ]; then', "    ray status", "fi"],
