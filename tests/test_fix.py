@@ -65,6 +65,45 @@ def test_the_same_edit_of_two_findings_is_made_once(source: Source) -> None:
     assert len(fixed.applied) == 2
 
 
+LAUNCH = "python3 -m verl.trainer.main_ppo"
+STAND_IN = f"#!/bin/bash\nexport WANDB_API_KEY='YOUR_WANDB_API_KEY'\n{LAUNCH} trainer.logger=wandb\n"
+ASKED = f'#!/bin/bash\n: "${{WANDB_API_KEY:?set WANDB_API_KEY}}"\n{LAUNCH} trainer.logger=wandb\n'
+CUT = f"{LAUNCH} \\\n    trainer.nnodes=1 \\\n    # one\n    trainer.save_freq=5\n"
+
+
+def listed(text: str) -> str:
+    """A launcher as a block of a list in a page."""
+    return "1. Train:\n\n   ```bash\n" + "".join(f"   {line}\n" for line in text.splitlines()) + "   ```\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "fixed"),
+    [
+        ("run.sh", STAND_IN.replace("\n", "\r\n"), ASKED),
+        ("README.md", listed(CUT), listed("# one\n" + CUT.replace("    # one\n", ""))),
+        ("README.md", listed(CUT).replace("\n", "\r\n"), listed("# one\n" + CUT.replace("    # one\n", ""))),
+    ],
+    ids=["line ends", "margin", "margin and line ends"],
+)
+def test_new_lines_are_those_of_the_file(
+    path: str, text: str, fixed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ends = "\r\n" if "\r" in text else "\n"
+    Path(path).write_bytes(text.encode())
+    assert main(["check", "--exit-zero", "--select", "VL901,VL402", "--fix", "--unsafe-fixes", path]) == 0
+    assert Path(path).read_bytes().decode() == fixed.replace("\n", ends)
+
+
+def test_a_fix_that_would_break_the_file_is_left_out() -> None:
+    launcher = Source("run.sh", 'a="b"\nc="d"\n')
+    breaking, good = finding(launcher, (4, 5, "")), finding(launcher, (9, 10, "e"))
+    assert apply_fixes([breaking, good]).texts == {launcher: 'a="b"\nc="e"\n'}
+    job = Source("job.yaml", 'run: "ls"\nname: a\n')
+    breaking, good = finding(job, (6, 8, 'echo "x"')), finding(job, (16, 17, "b"))
+    assert apply_fixes([breaking, good]).texts == {job: 'run: "ls"\nname: b\n'}
+
+
 def test_an_edit_that_changes_nothing_changes_no_file(source: Source) -> None:
     assert apply_fixes([finding(source, (2, 3, "1"))]).texts == {}
 

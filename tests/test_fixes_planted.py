@@ -202,6 +202,7 @@ OTHER_COMMANDS = {
     "VL904": "the options behind an empty value",
     "VL905": "a launcher that never came to an end",
     "VL914": "one word becomes several",
+    "VL922": "a folder is made first",
 }
 """Rules whose fault is that other commands or more words are started than are meant, and how."""
 
