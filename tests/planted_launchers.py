@@ -163,16 +163,31 @@ def word(right: str, wrong: str, base: dict[str, str], verl: str = "0.7.1", *, a
 
 
 def head(right: list[str], wrong: list[str], options: str = "set -euo pipefail", suffix: str = "") -> Fault:
-    """Other lines above the command."""
+    """Other lines above the command, which ends in `suffix`."""
 
     def make(chance: random.Random) -> tuple[str, str]:
-        one = launcher(chance, PLAIN)
+        one = launcher(chance, PLAIN, array=not suffix)
         one.options, one.suffix = options, suffix
         above = one.head
         one.head = [*above, *right]
         clean = one.text()
         one.head = [*above, *wrong]
         return clean, one.text()
+
+    return make
+
+
+def options(right: str, wrong: str, suffix: str = "", tail: tuple[str, ...] = ()) -> Fault:
+    """Other options of the shell, where the command ends in `suffix` and more commands follow."""
+
+    def make(chance: random.Random) -> tuple[str, str]:
+        one = launcher(chance, PLAIN)
+        one.suffix, one.tail = suffix, [*tail, *one.tail]
+        texts = []
+        for each in (right, wrong):
+            one.options = each
+            texts.append(one.text())
+        return texts[0], texts[1]
 
     return make
 
@@ -244,6 +259,16 @@ def without_nounset(fault: Fault) -> Fault:
     return make
 
 
+LOOP = [
+    "while [[ $# -gt 0 ]]; do",
+    "    case $1 in",
+    '        --model) MODEL="${2?--model needs a value}"; shift 2 ;;',
+    "        *) break ;;",
+    "    esac",
+    "done",
+]
+MERGE = 'python3 tools/merge.py --local_dir "${CKPT_ROOT}/${RUN_NAME}/global_step_50/actor"'
+WORKERS = "+ray_kwargs.ray_init.runtime_env.env_vars.NCCL_CUMEM_ENABLE"
 BRACED = {**PLAIN, "trainer.default_local_dir": "${CKPT_ROOT}/${RUN_NAME}_v2"}
 RENAMED = {**PLAIN, f"{A}.optim.clip_grad": "0.2"}
 REWARD = {**PLAIN, "reward.custom_reward_function.path": "reward.py"}
@@ -301,4 +326,29 @@ FAULTS: dict[str, tuple[Fault, ...]] = {
         head(['ray start --head --temp-dir="$HOME/ray tmp"'], ['ray start --head --temp-dir="~/ray tmp"']),
     ),
     "VL402": (head([': "${WANDB_API_KEY:?set WANDB_API_KEY}"'], ["export WANDB_API_KEY='YOUR_WANDB_API_KEY'"]),),
+    "VL008": (head([], ["# verlint: ignore  nothing to see"]), head([], ["# verlint: ignore[]"])),
+    "VL403": (
+        head(
+            ["docker run --rm -e HF_TOKEN example/verl:0.4.1 true"],
+            ['docker run --rm -e HF_TOKEN="${HF_TOKEN}" example/verl:0.4.1 true'],
+        ),
+    ),
+    "VL404": (
+        head(
+            ["{ set +x; } 2>/dev/null", ': "${WANDB_API_KEY:?set WANDB_API_KEY}"', "set -x"],
+            [': "${WANDB_API_KEY:?set WANDB_API_KEY}"'],
+            "set -euxo pipefail",
+        ),
+    ),
+    "VL905": (head(LOOP, [line.replace("${2?--model needs a value}", "$2") for line in LOOP], "set -o pipefail"),),
+    "VL906": (
+        options("set -o pipefail\nset -e", "set -e", " | tee train.log", (MERGE,)),
+        options("set -eo pipefail\nset -u", "set -u", "", (MERGE,)),
+    ),
+    "VL919": (options("set -o pipefail\nset -e", "set -e", " 2>&1 | tee train.log"),),
+    "VL921": (
+        word(f"{WORKERS}=\"'0'\"", f"{WORKERS}=0", PLAIN, array=False),
+        word(f"{WORKERS}=\"'1'\"", f"{WORKERS}=1", PLAIN, array=False),
+    ),
+    "VL922": (head(["mkdir -p logs/now"], [], suffix=" > logs/now/train.log"),),
 }  # fmt: skip
