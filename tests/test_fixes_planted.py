@@ -221,7 +221,8 @@ def test_bash_starts_the_same_but_for_the_fixed_words(tmp_path: Path) -> None:
             cases += [(code, planted.name, _edits(planted), *pair) for pair in texts]
     for code in IN_LAUNCHERS:
         cases += [(code, "launcher", 1, broken, clean) for clean, broken in in_launchers(code)]
-    ran = run_in_bash([Snippet(text, (), {**AROUND, **KEYS}) for case in cases for text in case[3:]], tmp_path)
+    texts_run = [text + "\nwait\n" for case in cases for text in case[3:]]  # no job is left behind
+    ran = run_in_bash([Snippet(text, (), {**AROUND, **KEYS}) for text in texts_run], tmp_path)
     wrong = []
     for number, (code, name, edits, *_) in enumerate(cases):
         before, after = (sorted(ran[2 * number + side].commands, key=lambda each: each[:3]) for side in (0, 1))
