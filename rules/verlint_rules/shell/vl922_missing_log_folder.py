@@ -27,7 +27,7 @@ from verlint.source import Span
 from verlint.value import Text
 from verlint_rules.shell.batch_header import batch_header, is_batch_script
 
-_GOES_ON = pattern(r"(?:\\|\||&&)[ \t]*\r?\n\Z")
+_GOES_ON = pattern(r"(?![ \t]*#)[^\n]*(?:\\|\||&&)[ \t]*\r?\n\Z")
 _HEAD = pattern(r"([ \t]*)(?!(?:elif|else|then|do|done|fi|esac)\b|[})#|&]|\S*\))\S")
 """A line that starts a statement: not in the middle of one, nor another branch."""
 _PLAIN = pattern(r"[\w.][\w./-]*")
@@ -130,7 +130,7 @@ def _with_fix(finding: Finding, command: Command, folder: str) -> Finding:
     """The finding with a line above the command, where one can stand there."""
     source = command.span.source
     line = source.text.rfind("\n", 0, command.span.start) + 1
-    while line and _GOES_ON.search(source.text, source.text.rfind("\n", 0, line - 1) + 1, line):
+    while line and _GOES_ON.match(source.text, source.text.rfind("\n", 0, line - 1) + 1, line):
         line = source.text.rfind("\n", 0, line - 1) + 1
     head = _HEAD.match(source.text, line)
     if head is None or not _PLAIN.fullmatch(folder):
