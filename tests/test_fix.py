@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +15,7 @@ from fixture_cases import EXAMPLES
 from verlint.cli.main import main
 from verlint.example import FIXED, Example, check_example, project_copy
 from verlint.finding import Edit, Finding, Fix, Safety, Severity, Verdict
-from verlint.fix import apply_fixes
+from verlint.fix import Fixed, apply_fixes
 from verlint.source import Source
 
 BASH = shutil.which("bash")
@@ -63,8 +65,127 @@ def test_the_same_edit_of_two_findings_is_made_once(source: Source) -> None:
     assert len(fixed.applied) == 2
 
 
+LAUNCH = "python3 -m verl.trainer.main_ppo"
+STAND_IN = f"#!/bin/bash\nexport WANDB_API_KEY='YOUR_WANDB_API_KEY'\n{LAUNCH} trainer.logger=wandb\n"
+ASKED = f'#!/bin/bash\n: "${{WANDB_API_KEY:?set WANDB_API_KEY}}"\n{LAUNCH} trainer.logger=wandb\n'
+CUT = f"{LAUNCH} \\\n    trainer.nnodes=1 \\\n    # one\n    trainer.save_freq=5\n"
+
+
+def listed(text: str) -> str:
+    """A launcher as a block of a list in a page."""
+    return "1. Train:\n\n   ```bash\n" + "".join(f"   {line}\n" for line in text.splitlines()) + "   ```\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "fixed"),
+    [
+        ("run.sh", STAND_IN.replace("\n", "\r\n"), ASKED),
+        ("README.md", listed(CUT), listed("# one\n" + CUT.replace("    # one\n", ""))),
+        ("README.md", listed(CUT).replace("\n", "\r\n"), listed("# one\n" + CUT.replace("    # one\n", ""))),
+    ],
+    ids=["line ends", "margin", "margin and line ends"],
+)
+def test_new_lines_are_those_of_the_file(
+    path: str, text: str, fixed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ends = "\r\n" if "\r" in text else "\n"
+    Path(path).write_bytes(text.encode())
+    assert main(["check", "--exit-zero", "--select", "VL901,VL402", "--fix", "--unsafe-fixes", path]) == 0
+    assert Path(path).read_bytes().decode() == fixed.replace("\n", ends)
+
+
+def test_a_fix_that_would_break_the_file_is_left_out() -> None:
+    launcher = Source("run.sh", 'a="b"\nc="d"\n')
+    breaking, good = finding(launcher, (4, 5, "")), finding(launcher, (9, 10, "e"))
+    assert apply_fixes([breaking, good]).texts == {launcher: 'a="b"\nc="e"\n'}
+    job = Source("job.yaml", 'run: "ls"\nname: a\n')
+    breaking, good = finding(job, (6, 8, 'echo "x"')), finding(job, (16, 17, "b"))
+    assert apply_fixes([breaking, good]).texts == {job: 'run: "ls"\nname: b\n'}
+
+
 def test_an_edit_that_changes_nothing_changes_no_file(source: Source) -> None:
     assert apply_fixes([finding(source, (2, 3, "1"))]).texts == {}
+
+
+FIRST = (
+    "export HF_HOME=/tmp/huggingface\npython3 -m verl.trainer.main_ppo trainer.nnodes=1 \\ \n    trainer.save_freq=5\n"
+)
+SECOND = "python3 -m verl.trainer.main_ppo trainer.nnodes=1 \\ \n    trainer.test_freq=5\n"
+
+
+@pytest.fixture
+def two_launchers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.sh").write_text(FIRST)
+    (tmp_path / "b.sh").write_text(SECOND)
+    return tmp_path
+
+
+def failing_replace(monkeypatch: pytest.MonkeyPatch, fails: Callable[[str], bool]) -> None:
+    """Let `os.replace` fail for the targets that a test names."""
+    replace = os.replace
+
+    def replace_or_fail(new: str, target: Path) -> None:
+        if fails(Path(target).name):
+            raise OSError(28, "No space left on device")
+        replace(new, target)
+
+    monkeypatch.setattr("os.replace", replace_or_fail)
+
+
+@pytest.mark.parametrize("call", [("--fix", "--unsafe-fixes"), ("--add-ignore", "known")])
+def test_a_file_that_cannot_be_written_leaves_all_files_as_they_were(
+    two_launchers: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], call: tuple[str, ...]
+) -> None:
+    failing_replace(monkeypatch, lambda name: name == "b.sh")
+    assert main(["check", *call]) == 2
+    assert (two_launchers / "a.sh").read_text() == FIRST
+    assert (two_launchers / "b.sh").read_text() == SECOND
+    assert sorted(path.name for path in two_launchers.iterdir()) == ["a.sh", "b.sh"]
+    told = "verlint: error: cannot write b.sh: No space left on device; no file was changed\n"
+    assert capsys.readouterr() == ("", told)
+
+
+def test_what_cannot_be_taken_back_is_said(
+    two_launchers: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written: list[str] = []
+    failing_replace(monkeypatch, lambda name: bool(written) or written.append(name) is not None)
+    assert main(["check", "--fix"]) == 2
+    assert (two_launchers / "a.sh").read_text() != FIRST
+    assert (two_launchers / "b.sh").read_text() == SECOND
+    assert capsys.readouterr().err == (
+        "verlint: error: cannot write b.sh: No space left on device; "
+        f"the fixes already made stay in {two_launchers / 'a.sh'}, which cannot be written again\n"
+    )
+
+
+def test_a_file_that_changes_meanwhile_is_left_alone(
+    two_launchers: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from verlint.cli import fixing
+
+    def apply_late(*arguments: Any, **options: Any) -> Fixed:
+        (two_launchers / "b.sh").write_text("echo saved by an editor\n")
+        return apply_fixes(*arguments, **options)
+
+    monkeypatch.setattr(fixing, "apply_fixes", apply_late)
+    assert main(["check", "--fix"]) == 2
+    assert (two_launchers / "a.sh").read_text() == FIRST
+    assert (two_launchers / "b.sh").read_text() == "echo saved by an editor\n"
+    assert "b.sh: it was changed while it was checked; no file was changed" in capsys.readouterr().err
+
+
+def test_a_link_stays_a_link_and_permissions_stay(two_launchers: Path) -> None:
+    (two_launchers / "kept").mkdir()
+    (two_launchers / "b.sh").rename(two_launchers / "kept" / "b.sh")
+    (two_launchers / "kept" / "b.sh").chmod(0o750)
+    (two_launchers / "b.sh").symlink_to("kept/b.sh")
+    assert main(["check", "--fix", "--exit-zero"]) == 0
+    assert (two_launchers / "b.sh").is_symlink()
+    assert (two_launchers / "kept" / "b.sh").stat().st_mode & 0o777 == 0o750
+    assert (two_launchers / "kept" / "b.sh").read_text() != SECOND
 
 
 def fixable_examples() -> Iterator[Example]:

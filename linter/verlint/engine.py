@@ -140,7 +140,7 @@ def _check_part(project: Project, rules: Sequence[Header], unreadable: Sequence[
     for rule in rules:
         if rule.code != OWN_CODE and _has_subject(rule, project, unreadable):
             _run(load_rule(rule), project, unreadable, outcome)
-    outcome.findings = _with_edits_of_jobs(outcome.findings, project)
+    outcome.findings = _with_edits_of_files(outcome.findings, project)
     experiments = [each for each in project.experiments if each.root and (each.is_spec or len(each.stages) > 1)]
     outcome.experiments = len(experiments)
     outcome.stages = sum(len({_stage_key(stage) for stage in each.stages}) for each in experiments)
@@ -148,13 +148,18 @@ def _check_part(project: Project, rules: Sequence[Header], unreadable: Sequence[
     return outcome
 
 
-def _with_edits_of_jobs(findings: list[Finding], project: Project) -> list[Finding]:
-    if not any(file.kind is Kind.JOB for file in project.files):
-        return findings
-    from verlint.experiment.job_edits import JobEdits
+def _with_edits_of_files(findings: list[Finding], project: Project) -> list[Finding]:
+    """The findings with fixes that can be made in their files, with the margins and line ends of these."""
+    if any(file.kind is Kind.JOB for file in project.files):
+        from verlint.experiment.job_edits import JobEdits
 
-    edits = JobEdits(project.scripts)
-    return [edits.mapped(finding) for finding in findings]
+        edits = JobEdits(project.scripts)
+        findings = [edits.mapped(finding) for finding in findings]
+    if not any(finding.fix for finding in findings):
+        return findings
+    from verlint.file_edits import in_file
+
+    return [in_file(finding) for finding in findings]
 
 
 # ---- running

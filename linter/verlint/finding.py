@@ -38,7 +38,10 @@ class Safety(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Replace the characters of a span (in a file, not in an embedded source) by a text."""
+    """Replace the characters of a span by a text.
+
+    New lines in a text for an embedded source (a block of a README, of a job) are written without the margin of the
+    embedding, and everywhere with a plain line end: the engine puts in what the file has."""
 
     span: Span
     text: str

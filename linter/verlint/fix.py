@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from verlint.finding import Edit, Finding, Safety, Verdict
+from verlint.finding import Finding, Safety, Verdict
 from verlint.record import dataclass
 from verlint.source import Source
 
@@ -35,13 +35,24 @@ def fixable(findings: Iterable[Finding], *, unsafe: bool) -> list[Finding]:
 def apply_fixes(findings: Sequence[Finding], *, unsafe: bool = False) -> Fixed:
     """Apply as many fixes as do not get in each other's way, in the order of the findings: all edits of one or none.
 
-    An edit that is the same as one already taken is the same mend for two findings, and no conflict.
+    An edit that is the same as one already taken is the same mend for two findings, and no conflict. A fix that would
+    make a file unreadable for bash or YAML is left out.
     """
+    wanted = sorted(fixable(findings, unsafe=unsafe), key=Finding.order)
+    fixed = _apply(wanted)
+    if harmed := [source for source, text in fixed.texts.items() if not _still_reads(source, text)]:
+        harmless = [each for each in wanted if not _harms(each, harmed)]
+        fixed = _apply(harmless)
+        if not all(_still_reads(source, text) for source, text in fixed.texts.items()):
+            fixed = _apply([each for each in harmless if _sources(each).isdisjoint(harmed)])
+    return fixed
+
+
+def _apply(findings: Iterable[Finding]) -> Fixed:
     taken: dict[Source, list[tuple[int, int, str]]] = {}
     applied: list[Finding] = []
-    for finding in sorted(fixable(findings, unsafe=unsafe), key=Finding.order):
-        assert finding.fix is not None
-        edits = [_in_file(edit) for edit in finding.fix.edits]
+    for finding in findings:
+        edits = _edits(finding)
         if all(_fits(source, start, end, text, taken) for source, (start, end, text) in edits):
             for source, edit in edits:
                 own = taken.setdefault(source, [])
@@ -52,9 +63,43 @@ def apply_fixes(findings: Sequence[Finding], *, unsafe: bool = False) -> Fixed:
     return Fixed({source: text for source, text in texts.items() if text != source.text}, tuple(applied))
 
 
-def _in_file(edit: Edit) -> tuple[Source, tuple[int, int, str]]:
-    span = edit.span.in_file()
-    return span.source, (span.start, span.end, edit.text)
+def _edits(finding: Finding) -> list[tuple[Source, tuple[int, int, str]]]:
+    assert finding.fix is not None
+    places = [(edit.span.in_file(), edit.text) for edit in finding.fix.edits]
+    return [(span.source, (span.start, span.end, text)) for span, text in places]
+
+
+def _sources(finding: Finding) -> set[Source]:
+    return {source for source, _ in _edits(finding)}
+
+
+def _harms(finding: Finding, sources: Iterable[Source]) -> bool:
+    """Whether a fix alone makes one of these files unreadable."""
+    return any(source in sources and not _still_reads(source, text) for source, text in _apply([finding]).texts.items())
+
+
+def _still_reads(source: Source, text: str) -> bool:
+    """Whether a text has no fault of syntax that the file did not have before."""
+    name = source.path.lower()
+    if name.endswith((".yaml", ".yml")):
+        return _is_yaml(text) or not _is_yaml(source.text)
+    if name.endswith((".md", ".py", ".toml", ".json", ".cfg", ".ini", ".txt")):
+        return True
+    from verlint.languages.bash.parser import parse
+
+    return parse(text).problem is None or parse(source.text).problem is not None
+
+
+def _is_yaml(text: str) -> bool:
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+
+    try:
+        for _ in YAML(typ="safe", pure=True).parse(text):
+            pass
+    except YAMLError:
+        return False
+    return True
 
 
 def _fits(source: Source, start: int, end: int, text: str, taken: dict[Source, list[tuple[int, int, str]]]) -> bool:

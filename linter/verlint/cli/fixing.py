@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import difflib
-import os
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
 
+from verlint.cli.rewriting import Rewriting
 from verlint.files.loading import Loading
-from verlint.files.reader import UTF8_BOM
 from verlint.fix import MAX_ROUNDS, apply_fixes
 from verlint.report.redaction import Redactor
-from verlint.result import Loaded, Report
+from verlint.result import Report
 from verlint.source import Source
 
 
@@ -21,9 +18,10 @@ def fix_files(
 ) -> tuple[Report, int]:
     """Fix the loaded files until nothing more can be fixed; gives the last report and the number of fixes applied.
 
-    A round's files are written one after the other, each by replacing it, so none is ever half written.
+    Raises RewriteError when a file cannot be written; then all files are as they were.
     """
     applied = 0
+    rewriting = Rewriting()
     report = check(loading)
     for _ in range(MAX_ROUNDS):
         fixed = apply_fixes(report.findings, unsafe=unsafe)
@@ -31,31 +29,11 @@ def fix_files(
         texts = [(places[id(source)], text) for source, text in fixed.texts.items() if id(source) in places]
         if not texts:
             break
-        for file, text in texts:
-            write_text(file, text)
+        rewriting.write(texts)
         applied += sum(finding.file in {file.source.path for file, _ in texts} for finding in fixed.applied)
         loading = reload()
         report = check(loading)
     return report, applied
-
-
-def write_text(file: Loaded, text: str) -> None:
-    """Give a file that was read a new text; its mark of UTF-8 stays."""
-    _write(file.path, (UTF8_BOM if file.bom else b"") + text.encode("utf-8"))
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Replace a file's content; a link stays a link, permissions stay."""
-    target = Path(os.path.realpath(path))
-    handle, name = tempfile.mkstemp(prefix=".verlint-", dir=target.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        os.chmod(name, target.stat().st_mode & 0o7777)
-        os.replace(name, target)
-    except BaseException:
-        os.unlink(name)
-        raise
 
 
 def diff_text(report: Report, loading: Loading, *, unsafe: bool) -> str:

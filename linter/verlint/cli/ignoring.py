@@ -8,8 +8,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 
-from verlint.cli.fixing import write_text
 from verlint.cli.main import FAILED, OK
+from verlint.cli.rewriting import Rewriting
 from verlint.files.kinds import Kind
 from verlint.files.loading import Loading
 from verlint.finding import Finding
@@ -38,13 +38,15 @@ def add_ignores(reason: str, load: Callable[[], Loading], check: Callable[[Loadi
     for finding in report.findings:
         by_file.setdefault(finding.file, []).append(finding)
     files = {file.source.path: file for file in loading.files}
+    texts: list[tuple[Loaded, str]] = []
     for path, findings in by_file.items():
         file = files.get(path)
         text, covered = _with_comments(file, findings, reason) if file is not None else ("", [])
         if file is not None and covered:
-            write_text(file, text)
+            texts.append((file, text))
         added += len(covered)
         left += [finding for finding in findings if finding not in covered]
+    Rewriting().write(texts)
     return _told(added, left, report)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from verlint.experiment.launch import Launch
 from verlint.files.kinds import Kind
-from verlint.finding import Edit, Finding, Safety
+from verlint.finding import Finding
 from verlint.lazy import pattern
 from verlint.rule import WARNING, Context
 from verlint.source import Span
@@ -14,12 +14,11 @@ from verlint.value import Text, Value
 from verlint.verl.constraints import Row, Violation, violations
 from verlint.verl.facts import short
 from verlint.verl.in_use import call_of
+from verlint_rules.config.rewriting import without_word
 from verlint_rules.on_policy.rewriting import with_value
 
 _LOST = pattern(r"[^\n]*\n(?:\s*(?:#[^\n]*)?\n)*\s*[\"']?[+~]*[\w@/]+(?:\.[\w@/]+)+=")
 """A line of overrides behind a command that has ended."""
-_NEXT_WORD = pattern(r"[ \t]*\\\r?\n[ \t]*")
-"""What is between a word and the one on the next line of its command."""
 
 
 def rejections(launch: Launch, ctx: Context, rows: Iterable[Row]) -> Iterator[Finding]:
@@ -63,15 +62,7 @@ def _mended(finding: Finding, launch: Launch, row: Row, key: str, text: str) -> 
     value = launch[key]
     if text or not value.given:
         return with_value(finding, value, text, safe=row.safe) if value.given else finding
-    span = launch.by_key[key].word.span
-    if span is None or span.in_file().text != span.text:
-        return finding
-    span = span.in_file()
-    behind = _NEXT_WORD.match(span.source.text, span.end)
-    if behind is None:
-        return finding
-    edit = Edit(Span(span.source, span.start, behind.end()), "")
-    return finding.with_fix(f"remove {key}", edit, safety=Safety.UNSAFE)
+    return without_word(finding, launch.by_key[key], safe=False)
 
 
 def _is_excerpt(launch: Launch, ctx: Context) -> bool:

@@ -111,13 +111,13 @@ def _with_gap(span: Span) -> Span:
     if after.strip() == "\\" or (not after.strip() and not _continues(text, start)):
         return Span(span.source, start, min(end + 1, len(text)))
     if not after.strip():  # the last line of a command: the one before it must not go on
-        previous = text[:start].rstrip("\n")
+        previous = text[:start].rstrip("\r\n")
         return Span(span.source, len(previous[:-1].rstrip(" \t")), span.end)
     return Span(span.source, span.start, span.end + len(after) - len(after.lstrip(" \t")))
 
 
 def _continues(text: str, start: int) -> bool:
-    return text[:start].endswith("\\\n")
+    return text[:start].endswith(("\\\n", "\\\r\n"))
 
 
 def _key_span(override: Override) -> Span | None:

@@ -5,8 +5,8 @@ run stops at once. It happens when a launcher written for an older VeRL meets on
 when a line is copied from another launcher. A key whose value is null may be set with `+`, and so may lists and
 sections: those are not reported.
 
-Fix: take the `+` away, as `--fix` does. `++key=value` works whether or not the key is there, for launchers that must
-run on several versions.
+Fix: take the `+` away, as `--fix` does; of two overrides of one key keep the one that is meant (the unsafe fix keeps
+the last). `++key=value` works whether or not the key is there, for launchers that must run on several versions.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from verlint.rule import ERROR, Context, rule
 from verlint.value import show
 from verlint.verl.rows import NO_KEY, UNKNOWN
 from verlint_rules.config.reporting import label_of, report
-from verlint_rules.config.rewriting import without_plus
+from verlint_rules.config.rewriting import without_plus, without_word
 from verlint_rules.config.view import refusals, refused_everywhere, view_of
 
 
@@ -36,7 +36,9 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
         what = "" if held in (UNKNOWN, NO_KEY) else f", it is {show(held)}"  # type: ignore[arg-type]
         where = f"the config of {label_of(view)} has" if setter is None else "an override before this one sets"
         message = f"{where} {override.key}{what}: with + Hydra stops with 'An item is already at'"
-        finding = report(ctx, override, message, help=f"write {override.key}=… without the +")
-        if setter is not None:
-            finding = finding.with_related(setter.key_span, "set here")
-        yield without_plus(finding, override)
+        help = f"write {override.key}=… without the +" if setter is None else "keep the one that is meant"
+        finding = report(ctx, override, message, help=help)
+        if setter is None:
+            yield without_plus(finding, override)
+        else:  # without the + it would be there twice
+            yield without_word(finding.with_related(setter.key_span, "set here"), setter, safe=False)

@@ -194,7 +194,7 @@ def _stray(spans: list[Span], ctx: Context, *, document: bool) -> Finding:
     finding = ctx.fail(spans[0], message, value='element " "', help="remove the backslash", severity=severity)
     for span in spans[1:]:
         finding = finding.with_related(span, "here too")
-    edits = [Edit(Span(s.source, _rstrip(s.source, s.start), s.end + 1).in_file(), "") for s in spans]
+    edits = [Edit(Span(s.source, _rstrip(s.source, s.start), s.end + 1), "") for s in spans]
     return finding.with_fix("remove the backslash", *edits, safety=Safety.SAFE)
 
 
@@ -213,8 +213,8 @@ def _comment_words(found: CommentWords, text: Source, ctx: Context, *, document:
     line = _line_of(text, found.command.start)
     indent = line.text[: len(line.text) - len(line.text.lstrip())]
     comments = [text.text[span.end : end.start].strip() for span, end in found.places]
-    above = Edit(text.span(line.start, line.start).in_file(), "".join(f"{indent}{each}\n" for each in comments))
-    edits = [Edit(text.span(span.end, end.end).in_file(), "") for span, end in found.places]
+    above = Edit(text.span(line.start, line.start), "".join(f"{indent}{each}\n" for each in comments))
+    edits = [Edit(text.span(span.end, end.end), "") for span, end in found.places]
     return finding.with_fix(_HELP[Cause.COMMENT], above, *edits, safety=Safety.UNSAFE)
 
 
@@ -233,7 +233,7 @@ def _blank_command(blank: BlankCommand, ctx: Context, *, document: bool) -> Find
         message += f", and {_UNJOINED[blank.operator]}"
     text = blank.at.source
     end = blank.at.end if blank.comment else _line_of(text, blank.at.start).end
-    edit = Edit(text.span(_rstrip(text, blank.at.start), end).in_file(), "")
+    edit = Edit(text.span(_rstrip(text, blank.at.start), end), "")
     finding = ctx.fail(
         blank.at,
         message,
@@ -298,7 +298,7 @@ def _with_fix(finding: Finding, cut: Cut) -> Finding:
         line = _line_of(cut.text, cut.command.start)
         indent = line.text[: len(line.text) - len(line.text.lstrip())]
         moved = "".join(f"{indent}{comment}\n" for comment in above)
-        edits.insert(0, Edit(cut.text.span(line.start, line.start).in_file(), moved))
+        edits.insert(0, Edit(cut.text.span(line.start, line.start), moved))
     return finding.with_fix(_HELP[cut.cause], *edits, safety=Safety.SAFE if safe else Safety.UNSAFE)
 
 
@@ -311,22 +311,22 @@ def _mend(cut: Cut, edits: list[Edit], above: list[str]) -> bool:
         if cut.cause is Cause.COMMENT:
             above.append(behind.strip())
         start = cut.span.end if goes_on else _rstrip(text, cut.span.start)
-        edits.append(Edit(text.span(start, line.end).in_file(), ""))
+        edits.append(Edit(text.span(start, line.end), ""))
         return cut.cause is Cause.BLANK
     if cut.cause is Cause.SLASH:
         above.extend(filter(None, [text.text[cut.span.end : line.end].strip()]))
-        edits.append(Edit(text.span(cut.span.start, line.end).in_file(), "\\"))
+        edits.append(Edit(text.span(cut.span.start, line.end), "\\"))
         return False
     if cut.cause is Cause.MISSING:
         comment = text.text[cut.span.start : line.end].strip()
         if comment:
             above.append(comment)
-        edits.append(Edit(text.span(cut.span.start, line.end).in_file(), " \\"))
+        edits.append(Edit(text.span(cut.span.start, line.end), " \\"))
         return not comment
     if cut.cause is Cause.IN_COMMENT:
         start = text.text.index("#", cut.command.end if cut.command is not None else line.start)
         above.append(text.text[start : cut.span.start].strip())
-        edits.append(Edit(text.span(start, line.end).in_file(), "\\"))
+        edits.append(Edit(text.span(start, line.end), "\\"))
         return False
     return _remove_lines(cut, edits, above)
 
@@ -342,5 +342,5 @@ def _remove_lines(cut: Cut, edits: list[Edit], above: list[str]) -> bool:
     end = _line_of(text, following).start
     comments = [line.strip() for line in text.text[start:end].split("\n") if line.strip()]
     above.extend(comments)
-    edits.append(Edit(text.span(start, end).in_file(), ""))
+    edits.append(Edit(text.span(start, end), ""))
     return not comments

@@ -7,7 +7,8 @@ starts the command, so without the folder the training does not start; `tee logs
 Reported for relative paths whose folder is neither on disk nor made, copied, cloned or unpacked by an earlier command.
 Absolute paths and those of the environment are left alone: they belong to the cluster.
 
-Fix: `mkdir -p logs` before; for Slurm keep the folder in the repository, `logs/.gitkeep`.
+Fix: `mkdir -p logs` before, as `--fix` writes it above a command; for Slurm keep the folder in the repository,
+`logs/.gitkeep`.
 """
 
 from __future__ import annotations
@@ -17,17 +18,22 @@ from collections.abc import Iterator
 
 from verlint.experiment.paths import absolute, in_tree
 from verlint.experiment.script import Script
-from verlint.finding import Finding
+from verlint.finding import Edit, Finding, Safety
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.replay import Path
+from verlint.lazy import pattern
 from verlint.rule import WARNING, Context, rule
 from verlint.source import Span
 from verlint.value import Text
 
+_GOES_ON = pattern(r"(?![ \t]*#)[^\n]*(?:\\|\||&&)[ \t]*\r?\n\Z")
+_HEAD = pattern(r"([ \t]*)(?!(?:elif|else|then|do|done|fi|esac)\b|[})#|&]|\S*\))\S")
+"""A line that starts a statement: not in the middle of one, nor another branch."""
+_PLAIN = pattern(r"[\w.][\w./-]*")
 _WRITES = frozenset([">", ">>", "&>", "&>>", ">|"])
 
 
-@rule("VL922", "missing-log-folder", on=Script, severity=WARNING, since="0.1")
+@rule("VL922", "missing-log-folder", on=Script, severity=WARNING, since="0.1", fixable="safe")
 def check(script: Script, ctx: Context) -> Iterator[Finding]:
     if not script.document:
         yield from _of_header(script, ctx)
@@ -65,9 +71,13 @@ def _of_commands(script: Script, ctx: Context) -> Iterator[Finding]:
                 fine.add(place)
             else:
                 missing.setdefault(place, []).append(found)
+    made: set[str] = set()
     for place, found_there in missing.items():
         if place not in fine:
-            yield _finding(*found_there[0], ctx)
+            command, folder, *_ = found_there[0]
+            finding = _finding(*found_there[0], ctx)
+            yield finding if folder in made else _with_fix(finding, command, folder)
+            made.add(folder)
 
 
 def _opened(path: Path, script: Script) -> Iterator[tuple[object, tuple[Command, str, Span, bool] | None]]:
@@ -114,3 +124,16 @@ def _finding(command: Command, folder: str, span: Span, tee: bool, ctx: Context)
         else f"nothing makes the folder `{folder}`: bash cannot open the log, and `{name}` does not start"
     )
     return ctx.fail(span, message, help=f"mkdir -p {folder}")
+
+
+def _with_fix(finding: Finding, command: Command, folder: str) -> Finding:
+    """The finding with a line above the command, where one can stand there."""
+    source = command.span.source
+    line = source.text.rfind("\n", 0, command.span.start) + 1
+    while line and _GOES_ON.match(source.text, source.text.rfind("\n", 0, line - 1) + 1, line):
+        line = source.text.rfind("\n", 0, line - 1) + 1
+    head = _HEAD.match(source.text, line)
+    if head is None or not _PLAIN.fullmatch(folder):
+        return finding
+    edit = Edit(source.span(line, line), f"{head[1]}mkdir -p {folder}\n")
+    return finding.with_fix("make the folder", edit, safety=Safety.SAFE)

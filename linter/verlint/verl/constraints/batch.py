@@ -29,6 +29,8 @@ _MEGATRON = f"{ACTOR}.megatron"
 _MICRO = f"{ACTOR}.ppo_micro_batch_size_per_gpu"
 _PARALLEL = tuple(f"{_MEGATRON}.{each}_size" for each in ("tensor_model_parallel", "pipeline_model_parallel"))
 _WORKERS = f"{ROLLOUT}.agent.num_workers"
+_FEW_MORE = 1.25
+"""By how much a fix may raise a batch to make whole updates of it."""
 PREFIX_GROUPER = f"{ACTOR}.use_prefix_grouper"
 BALANCE = "trainer.balance_batch"
 
@@ -76,11 +78,15 @@ def prompts(value: int, n: int, by: int) -> str:
 
 
 def _more_prompts(by: Callable[[Facts], int]) -> Change:
-    """More prompts to a batch, so that its samples are a multiple."""
-    return lambda facts: (
-        TRAIN_BATCH,
-        str(above(facts.count(TRAIN_BATCH), by(facts) // gcd(by(facts), facts.count(SAMPLES_OF_PROMPT, 1)))),
-    )
+    """More prompts to a batch, so that its samples are a multiple; whole updates too, where that takes few more."""
+
+    def change(facts: Facts) -> tuple[str, str]:
+        batch, step = facts.count(TRAIN_BATCH), by(facts) // gcd(by(facts), facts.count(SAMPLES_OF_PROMPT, 1))
+        update = facts.count(MINI_BATCH)
+        whole = above(batch, update) if update > 0 and update % step == 0 else 0
+        return TRAIN_BATCH, str(whole if batch < whole <= batch * _FEW_MORE else above(batch, step))
+
+    return change
 
 
 def _gpus_message(facts: Facts) -> str:
