@@ -42,14 +42,13 @@ def check(command: Command, ctx: Context) -> Iterator[Finding]:
         is_document = ctx.project.kinds.get(id(command.span.in_file().source)) is Kind.MARKDOWN
         if not (is_document and any(_ended(earlier) == what for earlier in _earlier(command, ctx))):
             yield _broad(command, what, ctx)
-    elif _forced_stop(command) and not _is_job_file(command):
-        if not any(_starts_ray(earlier) or _ended(earlier) for earlier in _earlier(command, ctx)):
-            yield ctx.fail(
-                command.span,
-                "this ends every Ray of the user on the host, also that of other jobs",
-                help="keep it for nodes that belong to this job alone (without --force it ends the same ones, gently)",
-                severity=Severity.INFO,
-            )
+    elif _forced_stop(command) and not _is_job_file(command) and not _is_told(command, ctx):
+        yield ctx.fail(
+            command.span,
+            "this ends every Ray of the user on the host, also that of other jobs",
+            help="keep it for nodes that belong to this job alone (without --force it ends the same ones, gently)",
+            severity=Severity.INFO,
+        )
 
 
 def _ended(command: Command) -> str:
@@ -78,8 +77,12 @@ def _earlier(command: Command, ctx: Context) -> Iterator[Command]:
         yield variant.command
 
 
+def _is_told(command: Command, ctx: Context) -> bool:
+    """Whether the Ray that is ended is one of its own, or already ended by a kill that is reported."""
+    return any(_starts_ray(earlier) or _ended(earlier) for earlier in _earlier(command, ctx))
+
+
 def _starts_ray(command: Command) -> bool:
-    """Whether the Ray that is ended later is one of its own."""
     words = unwrap(command.argv).argv
     return _name(words) == "ray" and [word.known for word in words[1:2]] == ["start"]
 
