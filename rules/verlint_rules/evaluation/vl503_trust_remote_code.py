@@ -85,17 +85,28 @@ def _pinned(command: Command) -> bool:
 def _trusting(argv: Sequence[Text]) -> Iterator[tuple[Span, str]]:
     for at, word in enumerate(argv):
         text = word.shown
-        if word.span is None or "trust" not in text:
+        span = _where(word)
+        if span is None or "trust" not in text:
             continue
         name, sign, value = text.partition("=")
         if not _NAME.search(name):
             if _IN_LIST.search(text):
-                yield word.span, "trust_remote_code=True"
+                yield span, "trust_remote_code=True"
             continue
         after = (argv[at + 1].known or "").lower() if at + 1 < len(argv) else ""
         known_option = not sign and name.startswith("-") and after not in _NO and not _unknown(argv, at + 1)
         if value.lower() in _YES or known_option:
-            yield word.span, text
+            yield span, text
+
+
+def _where(word: Text) -> Span | None:
+    """The word in the command, or where it is written when it comes from an array or a variable."""
+    span = word.span
+    written = next((part.span for part in word.parts if part.span is not None), None)
+    if span is None or written is None:
+        return span or written
+    inside = written.source is span.source and span.start <= written.start and written.end <= span.end
+    return span if inside else written
 
 
 def _unknown(argv: Sequence[Text], at: int) -> bool:
