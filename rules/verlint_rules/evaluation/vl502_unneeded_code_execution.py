@@ -43,7 +43,7 @@ SHOWN = 10
 )
 def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
     match file.kind:
-        case Kind.LAUNCHER | Kind.MARKDOWN:
+        case Kind.LAUNCHER | Kind.MARKDOWN | Kind.JOB:
             yield from _in_shell(file, ctx)
         case Kind.SPEC:
             for spec in (each.spec for each in ctx.project.specs if each.source is file.source):
