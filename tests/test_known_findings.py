@@ -209,6 +209,7 @@ def test_settings_are_shown_as_they_hold(project: Path, capsys: pytest.CaptureFi
             '# baseline = ""  # default\n'
             "output-format = []  # default\n"
             "show-files = false  # default\n"
+            '# scope = ""  # default\n'
             "\n"
             "[severity]\n"
             '"VL1" = "info"\n'

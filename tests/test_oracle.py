@@ -35,6 +35,8 @@ SHOWN = 3
 
 EXPLAINED: dict[str, str] = {
     "VL010/good-made-by-the-run/scripts/train.sh": "sbatch runs a script later, where the sandbox has no scheduler",
+    "VL507/bad-other-forms/setup.sh": "what the downloads print is run, and those of the sandbox print nothing",
+    "VL402/bad-runtime-env/submit.sh": "ray job submit runs a script, where the sandbox has no cluster",
 }
 """Calls on which both may differ, as the tests name them, each with the reason."""
 

@@ -122,8 +122,8 @@ VL401 error: a key is written in the launcher: ****                             
    |                      ^^^^
   ::: scripts/generate.sh:4:22 is ****
  value  WANDB_API_KEY = ****
- from   scripts/generate.sh:4  export WANDB_API_KEY=****
-        scripts/generate.sh:4  passed as ****
+ from   line 4  export WANDB_API_KEY=****
+        line 4  passed as ****
  near   near ****
  help   delete ****
  verify echo ****

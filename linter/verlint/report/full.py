@@ -6,8 +6,8 @@ rule with many findings shows a few in full and the places of the rest.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import groupby
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, zip_longest
 from operator import attrgetter
 
 from verlint.finding import Finding, Safety, Severity, Verdict
@@ -17,6 +17,7 @@ from verlint.report.frame import frame
 from verlint.report.redaction import Redactor
 from verlint.report.summary import checked_line, counted, found_line, next_lines
 from verlint.result import Report
+from verlint.source import Source, Span
 from verlint.value import Hop
 
 MOST = 5
@@ -119,19 +120,21 @@ class _Page:
             for hop in finding.hops
         ):
             return
-        places = [self._hop_place(hop) for hop in finding.hops]
+        hops = list(_telling(finding.hops))
+        here = all(hop.span is not None and span is not None and _file(hop.span) is _file(span) for hop in hops)
+        places = [self._hop_place(hop, here) for hop in hops]
         room = max(map(columns, places))
-        for number, (hop, place) in enumerate(zip(finding.hops, places, strict=True)):
+        for number, (hop, place) in enumerate(zip(hops, places, strict=True)):
             text = cut(visible(self.redactor.hop(hop)), max(self.width - _LABEL - room - 2, 20))
             yield (
                 self._label("from" if number == 0 else "") + place + " " * (room - columns(place)) + "  " + text
             ).rstrip()
 
-    def _hop_place(self, hop: Hop) -> str:
+    def _hop_place(self, hop: Hop, here: bool) -> str:
         if hop.span is None:
             return ""
         span = hop.span.in_file()
-        return f"{self.redactor.path(span.source.path)}:{span.begin.line}"
+        return f"line {span.begin.line}" if here else f"{self.redactor.path(span.source.path)}:{span.begin.line}"
 
     def _rest(self, findings: list[Finding], shown: list[Finding]) -> Iterator[str]:
         first = findings[0]
@@ -180,3 +183,20 @@ class _Page:
 
 def _covers(outer: tuple[str, int, int], inner: tuple[str, int, int]) -> bool:
     return outer[0] == inner[0] and outer[1] <= inner[1] and inner[2] <= outer[2]
+
+
+def _telling(hops: Sequence[Hop]) -> Iterator[Hop]:
+    """The steps without those that the next one shows as well: a value, and the assignment of it on the same line."""
+    for hop, after in zip_longest(hops, hops[1:]):
+        if after is None or hop.note or after.note or not _is_seen_in(hop.span, after.span):
+            yield hop
+
+
+def _is_seen_in(inner: Span | None, outer: Span | None) -> bool:
+    if inner is None or outer is None:
+        return False
+    return inner.in_file().begin.line == outer.in_file().begin.line and _covers(outer.order(), inner.order())
+
+
+def _file(span: Span) -> Source:
+    return span.in_file().source

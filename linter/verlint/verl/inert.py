@@ -134,7 +134,7 @@ INERT: tuple[Inert, ...] = (
     Inert(
         Row(
             "algorithm.lam",
-            "the estimator uses no lambda: only gae does",
+            "only the estimator gae uses a lambda",
             "take it away, or choose algorithm.adv_estimator=gae",
             "trainer/ppo/core_algos.py",
             when=(is_("algorithm.adv_estimator", *_GROUPS, "reinforce_plus_plus"),),

@@ -39,13 +39,13 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
             continue  # Hydra refuses the second one
         if same:
             message = f"{override.key} is set twice to the same value in one call"
-            severity = INFO
+            severity, help_ = INFO, "remove one of the two"
         else:
             message = (
                 f"{override.key} is set twice in one call: the {_said(override)} behind it counts, not {_said(before)}"
             )
-            severity = WARNING
-        finding = report(ctx, before, message, help="remove the one that is not meant", severity=severity)
+            severity, help_ = WARNING, "remove the one that is not meant"
+        finding = report(ctx, before, message, help=help_, severity=severity)
         finding = finding.with_related(override.key_span or override.word.span, "this one counts")
         yield without_word(finding, before, safe=False)
 

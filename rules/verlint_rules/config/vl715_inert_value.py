@@ -5,6 +5,9 @@ since VeRL 0.4 `algorithm.kl_ctrl.kl_coef` needs `algorithm.use_kl_in_reward=Tru
 `gamma` nor `lam`. The run then is not the one that the launcher seems to describe. `trainer.critic_warmup` without a
 critic does have an effect, but not that one: the actor is not trained for the first steps.
 
+A warning where a default decides; for coefficients, `gamma` and `lam` an information where the launcher itself says the
+other thing (`use_kl_loss=False`, an estimator without lambda).
+
 Silent for values that say the same as no value (0, the default), where the deciding key is not known before the run,
 and for forks and checkouts that changed more than a few keys.
 
@@ -17,7 +20,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from verlint.experiment.launch import Launch
-from verlint.finding import Finding
+from verlint.finding import Finding, Severity
 from verlint.languages.hydra.override import Form
 from verlint.rule import WARNING, Context, rule
 from verlint.value import State
@@ -25,6 +28,11 @@ from verlint.verl.inert import INERT, Inert
 from verlint.verl.rows import NO_KEY, UNKNOWN
 from verlint_rules.config.reporting import report
 from verlint_rules.config.view import View, everywhere, in_document, is_cut, view_of
+
+_KEPT = frozenset(
+    ["actor_rollout_ref.actor.kl_loss_coef", "algorithm.kl_ctrl.kl_coef", "algorithm.gamma", "algorithm.lam"]
+)
+"""Keys that launchers keep from the one they were copied from, and whose value waits for its switch."""
 
 
 @rule(
@@ -49,12 +57,20 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
         message = f"{name} {override.value} has no effect: {inert.row.message}"
         if inert.row.key == "trainer.critic_warmup":
             message = f"{name} {override.value}: {inert.row.message}"
-        finding = report(ctx, override, message, help=inert.row.right)
+        finding = report(ctx, override, message, help=inert.row.right, severity=_severity(view, inert))
         for term in inert.row.when:
             setter = view.config.set_by.get(term.key)
             if setter is not None:
                 finding = finding.with_related(setter.key_span, "because of this")
         yield finding
+
+
+def _severity(view: View, inert: Inert) -> Severity | None:
+    """An information where the launch itself turns the value off: it then knows, and keeps the value for another day.
+
+    Values that nobody keeps so stay a warning, and warmup without a critic does have an effect."""
+    is_told = all(term.key in view.config.set_by for term in inert.row.when)
+    return Severity.INFO if is_told and inert.row.key in _KEPT else None
 
 
 def _is_inert(view: View, inert: Inert) -> bool:

@@ -5,7 +5,7 @@ the credentials and files of the job. Whoever can push to that repository can ru
 without a change in this checkout. Most current models need no such code: `transformers` knows them.
 
 One finding a command, all its keys together. Silent when the same command pins the repository to a commit
-(`revision=` with 40 hexadecimal digits).
+(`revision=` with 40 hexadecimal digits), and in Python files of tests.
 
 Fix: leave the key out (the default is False). Where the model needs it, read the code, pin the commit that was read
 (`revision=COMMIT`), or download that commit and give its folder.
@@ -35,6 +35,7 @@ SHOWN = 10
 _NAME = pattern(r"(?:^|[.+-])trust[_-]remote[_-]code$")
 _IN_LIST = pattern(r"(?i)(?:^|[,=\s])trust_remote_code=(?:true|1)\b")  # --model_args a=b,trust_remote_code=True
 _PINNED = pattern(r"revision[=:]?[\"']?([0-9a-f]{40})\b")
+_TEST = pattern(r"(?:^|/)(?:tests?/|test_[^/]*\.py$|conftest\.py$)")
 _YES = frozenset(["true", "1", "yes", "on"])
 _NO = frozenset(["false", "0", "no", "off"])
 _HELP = "leave it out if the model needs no code of its own; else read that code and pin the commit with revision="
@@ -46,7 +47,7 @@ def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
         case Kind.LAUNCHER | Kind.MARKDOWN | Kind.JOB:
             yield from _in_shell(file, ctx)
         case Kind.PYTHON:
-            spans = list(trusted_code(file.source))
+            spans = [] if _TEST.search(file.source.path) else list(trusted_code(file.source))
             if spans:
                 yield _finding(ctx, "trust_remote_code=True", [(span, span.text) for span in spans])
         case Kind.SPEC:
@@ -84,17 +85,28 @@ def _pinned(command: Command) -> bool:
 def _trusting(argv: Sequence[Text]) -> Iterator[tuple[Span, str]]:
     for at, word in enumerate(argv):
         text = word.shown
-        if word.span is None or "trust" not in text:
+        span = _where(word)
+        if span is None or "trust" not in text:
             continue
         name, sign, value = text.partition("=")
         if not _NAME.search(name):
             if _IN_LIST.search(text):
-                yield word.span, "trust_remote_code=True"
+                yield span, "trust_remote_code=True"
             continue
         after = (argv[at + 1].known or "").lower() if at + 1 < len(argv) else ""
         known_option = not sign and name.startswith("-") and after not in _NO and not _unknown(argv, at + 1)
         if value.lower() in _YES or known_option:
-            yield word.span, text
+            yield span, text
+
+
+def _where(word: Text) -> Span | None:
+    """The word in the command, or where it is written when it comes from an array or a variable."""
+    span = word.span
+    written = next((part.span for part in word.parts if part.span is not None), None)
+    if span is None or written is None:
+        return span or written
+    inside = written.source is span.source and span.start <= written.start and written.end <= span.end
+    return span if inside else written
 
 
 def _unknown(argv: Sequence[Text], at: int) -> bool:

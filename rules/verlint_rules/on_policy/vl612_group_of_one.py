@@ -6,7 +6,8 @@ reward, with all its variance and no signal from prompts that are always right. 
 an advantage of 0, so nothing is learned at all.
 
 Distillation trainers minimise a KL and use no advantages, so there one answer is fine; so it is for `gae`, `remax` and
-`reinforce_plus_plus`, which take their baseline from elsewhere.
+`reinforce_plus_plus`, which take their baseline from elsewhere. Silent too for tests and for trials of at most 3 steps
+(`trainer.total_training_steps`), which are not run for what they learn.
 
 Fix: set `actor_rollout_ref.rollout.n` to the size of the group, such as 8, or use another estimator.
 """
@@ -19,9 +20,12 @@ from verlint.experiment.launch import Launch
 from verlint.finding import Finding
 from verlint.rule import WARNING, Context, rule
 from verlint.value import Value
+from verlint_rules.artifacts.training import is_test
 from verlint_rules.on_policy.claim import ESTIMATOR, SAMPLES, default_of, distils, stock_config, trains, undecided
 from verlint_rules.on_policy.in_versions import in_versions
 
+_TRIAL = 3
+"""Steps of a run that only shows that everything starts."""
 _GROUPED = frozenset(
     [
         *("gdpo", "gpg", "grpo", "grpo_passk", "grpo_vectorized", "opo", "reinforce_plus_plus_baseline"),
@@ -41,7 +45,7 @@ _GROUPED = frozenset(
 )
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     estimator, size = launch[ESTIMATOR], launch[SAMPLES]
-    if size.equals(1) is not True or not trains(launch) or distils(launch):
+    if size.equals(1) is not True or not trains(launch) or distils(launch) or _is_trial(launch):
         return
     if str(estimator) not in _GROUPED or undecided(launch, ESTIMATOR):
         return
@@ -56,6 +60,11 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     if size.given and estimator.given:
         finding = finding.with_related(estimator.span, f"adv_estimator = {estimator}")
     yield finding
+
+
+def _is_trial(launch: Launch) -> bool:
+    steps = launch["trainer.total_training_steps"].number()
+    return is_test(launch) or (steps is not None and steps <= _TRIAL)
 
 
 def _effect(launch: Launch, estimator: Value) -> str:

@@ -8,8 +8,8 @@ the session, and checkpoints with it. That holds for the default of VeRL too, wh
 An experience file that is named relatively is worse than a missing data file: the forks go on without it.
 
 Silent where the launcher goes to a folder of its own first, for launchers that another script calls by a relative path
-(that fails at once elsewhere), for documents and tests, for data that is only read, since its absence is an error, and
-for runs that save nothing.
+(that fails at once elsewhere), for folders that the caller can choose (`${CKPT_DIR:-checkpoints}`), for documents and
+tests, for data that is only read, since its absence is an error, and for runs that save nothing.
 
 Fix: build the path on a root from the environment, or on the launcher's own folder.
 """
@@ -50,7 +50,7 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
         return
     for key in _WRITTEN:
         value = launch[key]
-        if _is_relative(value) and (key != FOLDER or saves(launch)):
+        if _is_relative(value) and (submitted or not _is_chosen(value)) and (key != FOLDER or saves(launch)):
             yield _written(value, submitted, ctx)
     if submitted and saves(launch) and not launch[FOLDER].given and not launch.passes_arguments:
         message = f"{FOLDER} is not given, and its default is relative: {_where(True)}"
@@ -101,6 +101,12 @@ def _is_relative(value: Value) -> bool:
     first = text.parts[0]
     written = text.shown
     return isinstance(first, Literal) and _RELATIVE.match(written) is not None and "://" not in written
+
+
+def _is_chosen(value: Value) -> bool:
+    """Whether the path begins with a default, in whose place the caller can give an absolute path."""
+    first = value.text.parts[0] if value.text is not None and value.text.parts else None
+    return isinstance(first, Literal) and bool(first.overridable)
 
 
 def _is_there(value: Value, ctx: Context) -> bool:

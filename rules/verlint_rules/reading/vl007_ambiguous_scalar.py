@@ -77,7 +77,7 @@ def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
                 wrong = {problem.span.order() for problem in each.problems}
                 for document in each.yaml.documents:
                     yield from _found(document, "spec", ctx, wrong)
-    elif file.kind is Kind.YAML:
+    elif file.kind in (Kind.YAML, Kind.JOB):
         loader = _loader(file.source.text)
         if loader:
             from verlint.languages.yaml import parse_yaml

@@ -6,7 +6,8 @@ folder is done by all at once, and all but one fail at the lock, or change the c
 
 Reported where the launch stands under a condition on a rank (`OMPI_COMM_WORLD_RANK`, `RANK`, `NODE_RANK`,
 `SLURM_PROCID` …) and such a command does not. Silent for folders of each node (`/tmp`, `/dev/shm`, `/scratch`, caches),
-for installations, downloads and `ray`, which each node needs, and for scripts of one process.
+for installations, downloads and `ray`, which each node needs, for scripts of one process, and for job files of SkyPilot
+and dstack, whose nodes have a disk each.
 
 Fix: move the command under the condition, before the launch.
 """
@@ -16,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from verlint.experiment.script import Script
+from verlint.files.job_formats import DSTACK, SKYPILOT
 from verlint.finding import Finding
 from verlint.languages.bash.command import Command, Guard
 from verlint.languages.bash.wrappers import unwrap
@@ -24,12 +26,13 @@ from verlint.rule import WARNING, Context, rule
 
 _RANK = pattern(r"\b(?:OMPI_COMM_WORLD_RANK|NODE_?RANK|SLURM_PROCID|SLURM_NODEID|RANK|SKYPILOT_NODE_RANK|PMI_RANK)\b")
 _OF_NODE = pattern(r"(?:/tmp|/dev/shm|/scratch|/local|/var/tmp|/run|~|\$\{?HOME)(?:/|$)|cache|\.cache|ray", 2)
+_OWN_DISKS = frozenset([SKYPILOT, DSTACK])
 _GIT = frozenset(["checkout", "switch", "pull", "reset", "merge", "rebase", "clean"])
 
 
 @rule("VL907", "outside-rank-guard", on=Script, severity=WARNING, since="0.1", words=("rank", "procid", "nodeid"))
 def check(script: Script, ctx: Context) -> Iterator[Finding]:
-    if script.document:
+    if script.document or (script.job is not None and script.job.format in _OWN_DISKS):
         return
     found: dict[object, tuple[Command, Guard]] = {}
     for path in script.resolution.paths:

@@ -4,8 +4,8 @@ Machines have 1, 2, 4 or 8 GPUs. Where the number of nodes comes from the enviro
 other clusters, and has to edit it for nodes of another size: one more local change that is never committed.
 
 An information, for launchers that take `trainer.nnodes` from the environment or an option and write
-`trainer.n_gpus_per_node` as a number. Silent where both are written or both can be chosen, and in batch scripts and
-job files, which say what the nodes are like.
+`trainer.n_gpus_per_node` as a number. Silent where both are written or both can be chosen, where the launcher passes
+the overrides of the caller on (`"$@"`), and in batch scripts and job files, which say what the nodes are like.
 
 Fix: `trainer.n_gpus_per_node="${N_GPUS_PER_NODE:-8}"`. The unsafe fix writes that.
 """
@@ -38,6 +38,8 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
 def _is_fixed(launch: Launch) -> bool:
     """Whether the GPUs per node are a number that is written in the launch itself, and the nodes are not."""
     gpus = launch[GPUS]
+    if launch.passes_arguments:
+        return False
     number = gpus.number()
     if number is None or gpus.span is None or not _can_be_chosen(launch, NODES) or _can_be_chosen(launch, GPUS):
         return False

@@ -27,7 +27,7 @@ from verlint.value import Text
 _OPEN = frozenset(["0.0.0.0", "::", "*"])
 _SERVERS = pattern(r"(?:vllm\.entrypoints\.\w+(?:\.\w+)*|sglang\.launch_server|verl\.\w*server\w*)")
 _LOCAL = pattern(r"https?://(?:localhost|127\.0\.0\.1)(?::(?P<port>\d+))?")
-_REMOTE = pattern(r"https?://(?!localhost|127\.)[\w.$\{\}-]+:\d+|\bssh\b|\bsrun\b")
+_REMOTE = pattern(r"https?://(?!localhost|127\.|0\.0\.0\.0)[^\s/:\"']+:\d+|\bssh\b|\bsrun\b")
 
 
 @rule("VL920", "open-service", on=Command, severity=WARNING, since="0.1", fixable="unsafe", words=("0.0.0.0", "::"))

@@ -235,12 +235,21 @@ class Parameters(Segments):
             self._put(self._required(param, name, outside), in_quotes, out)
         elif kind == "=":
             assigned = self.string(param.arg) if param.arg is not None else EMPTY
-            if outside is not None:
-                assigned = overridable(assigned, outside.name)
+            free = self._free_name(name, index, value, outside)
+            if free:
+                assigned = overridable(assigned, free)
             self.assign_value(name, index, with_hop(assigned, Hop(self.span(param))))
             self._put(assigned, in_quotes, out)
         else:
-            self._default(param, outside, in_quotes, out)
+            self._default(param, outside, self._free_name(name, index, value, outside), in_quotes, out)
+
+    def _free_name(self, name: str, index: str | None, value: Parts | None, outside: Hole | None) -> str:
+        """The name from outside that a default stands in for, "" when the script has the value itself. `${x:-d}` of a
+        name that nothing sets says that the caller may, whatever its case."""
+        if outside is not None:
+            return outside.name
+        is_free = value is None and index is None and name.isidentifier() and not self.run.closed
+        return name if is_free and self.lookup(name) is None else ""
 
     def _required(self, param: Param, name: str, outside: Hole | None) -> Parts:
         """The value that `${x:?}` insists on."""
@@ -251,14 +260,15 @@ class Parameters(Segments):
             self.run.answers.setdefault(("empty", outside.key), False)
         return (outside,)
 
-    def _default(self, param: Param, outside: Hole | None, in_quotes: bool, out: list[Segment]) -> None:
-        """The word of `${x:-word}`."""
+    def _default(self, param: Param, outside: Hole | None, name: str, in_quotes: bool, out: list[Segment]) -> None:
+        """The word of `${x:-word}`, in whose place the caller may give the variable or option `name`."""
         before = len(out)
         self._argument(param.arg, in_quotes, out)
-        if outside is None:
+        if not name:
             return
-        name = outside.name
         if all(is_blank(segment) for segment in out[before:]):
+            if outside is None:
+                return
             del out[before:]  # `${X:-}` is whatever the caller gives
             self._put((outside,), in_quotes, out)
             return

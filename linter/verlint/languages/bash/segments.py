@@ -215,13 +215,14 @@ class Segments(Variables):
             self.substituting = outer
 
     def file_of(self, part: ProcessSub) -> Parts:
-        """What commands print whose output is read as a file, or nothing for those that read one; nobody waits for
-        their end."""
-        outer, self.unattended = self.unattended, True
+        """What commands print whose output is read as a file, or nothing for those that read one; they run beside the
+        command, and nobody waits for their end."""
+        background, unattended = self.background, self.unattended
+        self.background = self.unattended = True
         try:
             return self.substituted(part.body) if part.direction == "<" else self.subshell(part.body, capture=False)
         finally:
-            self.unattended = outer
+            self.background, self.unattended = background, unattended
 
     def parameter(self, param: Param, in_quotes: bool, out: list[Segment]) -> None:
         """Append what `$x` or `${…}` expands to; implemented further up."""
