@@ -83,7 +83,9 @@ def test_a_case_is_checked_as_a_copy(tmp_path: Path, monkeypatch: pytest.MonkeyP
     (folder / "verlint.toml").write_text('ignore = ["VL101"]\nverl = "0.7.1"\n')
     seen: dict[str, object] = {}
 
-    def check_project(files: Sequence[Loaded], settings: Settings, root: Path, unreadable: object = ()) -> Report:
+    def check_project(
+        files: Sequence[Loaded], settings: Settings, root: Path, unreadable: object = (), inputs: object = ()
+    ) -> Report:
         seen["tree"] = sorted(path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file())
         seen["bytes"] = (root / "odd.sh").read_bytes()
         seen["mode"] = (root / "deep/more.sh").stat().st_mode & 0o777

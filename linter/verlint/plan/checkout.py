@@ -90,7 +90,8 @@ def _of_family(folder: Path, family: str, kinds: Mapping[str, list[str]]) -> dic
         if launcher is None:
             continue
         recipe = next(recipe for recipe in book.recipes if recipe.launcher == launcher)
-        there = [path for path in kinds.get(recipe.kind, ()) if _is_of(path, track, family)]
+        others = {each.launcher for each in book.recipes}
+        there = [path for path in kinds.get(recipe.kind, ()) if _is_of(path, track, family) and path not in others]
         path = launcher if (folder / launcher).is_file() else next(iter(there), "")
         if not path:
             del spec["stages"][name]

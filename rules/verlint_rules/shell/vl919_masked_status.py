@@ -55,7 +55,15 @@ class _Masked:
     piped: bool
 
 
-@rule("VL919", "masked-status", on=Script, severity=WARNING, since="0.1", fixable="unsafe")
+@rule(
+    "VL919",
+    "masked-status",
+    on=Script,
+    severity=WARNING,
+    since="0.1",
+    fixable="unsafe",
+    words=("tee", "#sbatch"),
+)
 def check(script: Script, ctx: Context) -> Iterator[Finding]:
     if script.document:
         return
