@@ -415,6 +415,8 @@ class Parser(ConditionReader):
         self.pos += 8
         self.skip_blanks()
         name = self.word()
+        if not name.parts:
+            raise self.fail(f"unexpected {self.here()}: the name of a function must follow on the line", start)
         self.skip_blanks()
         return self._function_body(start, name)
 
