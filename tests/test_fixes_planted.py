@@ -43,6 +43,8 @@ IN_FIXTURES_ONLY = [code for code in FIXABLE if code not in FAULTS]
 
 UNCOVERED = {
     ("VL004", "VL004"): "a spec that names another format is not read further",
+    ("VL004", "VL009"): "a spec that names another format is not read further",
+    ("VL010", "VL505"): "the script that is there has a fault of its own",
     ("VL603", "VL604"): "VeRL 0.2 puts the KL into the reward when it is not in the loss",
     ("VL606", "VL611"): "only a run that is OPO is asked whether the port kept its mathematics",
     ("VL606", "VL715"): "a key that only grpo reads",
@@ -196,6 +198,7 @@ AROUND = {
 KEYS = dict.fromkeys(("WANDB_API_KEY", "HF_TOKEN"), "k" * 8)
 
 OTHER_COMMANDS = {
+    "VL406": "the script ends where the credential is not set",
     "VL404": "tracing is switched off and on",
     "VL901": "the rest of a command was started as one, or not at all",
     "VL903": "a test that stopped the script or took the other way",

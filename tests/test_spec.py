@@ -431,7 +431,10 @@ def test_no_mangled_spec_makes_the_reader_fail(text: str, edits: list[tuple[floa
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("oel-two-rounds", ["VL501 approval `unsafe-code-eval` is not granted yet: `granted_by` is a placeholder"]),
+        (
+            "oel-two-rounds",
+            ["VL502 `--confirm_run_unsafe_code` is not needed: `ifeval` runs nothing of what the model answers"],
+        ),
         ("gad-branches", []),
         ("opo-config", []),
     ],

@@ -51,7 +51,7 @@ def shown(text: str, files: dict[str, str] | None = None, *, closed: bool = Fals
             'while read -r name; do train "$name"; done < <(list)\n',
             (
                 "always\n"
-                "  run.sh:1:48  (inside $( ))\n"
+                "  run.sh:1:48  (in the background; inside $( ))\n"
                 "    list\n"
                 "  run.sh:1:24\n"
                 "    train ${name}\n"

@@ -33,6 +33,7 @@ ABOUT: Mapping[str, tuple[Mapping[str, Any], str]] = {
     "ready": (_FLAG, "The experiment is to start now: nothing may be left open."),
     "verl": (_TEXT, "The VeRL that the launchers are for: a version, a fork or the path of a checkout."),
     "model-config": (_TEXT, "The config.json of the model, or its folder, relative to the settings file."),
+    "baseline": (_TEXT, "The baseline of known findings, relative to the settings file."),
     "per-path-ignores": ({"type": "object", "additionalProperties": _TEXTS}, "Rules that are off, by glob."),
     "launchers": ({}, "Own launchers, by path or glob: which stage they run and what their words mean."),
     "rules": (_TABLE, "Options of single rules, each in its own table."),

@@ -77,7 +77,7 @@ def _moved(finding: Finding, passed: Span, behind: list[Override]) -> Finding:
     text = here.source.text
     start = text.rfind("\n", 0, here.start) + 1
     end = text.find("\n", here.end)
-    last += here.start - passed.start
+    last = Span(passed.source, last - 1, last).in_file().end
     if end < 0 or text[start : here.start].strip() or text[here.end : end].strip() != "\\":
         return finding
     indent = text[start : here.start]

@@ -294,6 +294,8 @@ def _unlike_its_siblings(file: Loaded, project: Project) -> Iterator[Need]:
 def _looked_at(need: Need, project: Project) -> bool:
     """Whether the launcher or one that calls it tests the variable, in any form."""
     names = _JUDGE_KEYS if need.name in _JUDGE_KEYS else (need.name,)
+    if need.written:
+        names = (*names, need.written)
     sources: list[Source] = [need.command.span.in_file().source]
     sources += [call.span.in_file().source for call in need.command.around.stack]
     if any(name in need.command.around.environment and name != need.name for name in names):
