@@ -137,4 +137,4 @@ def _listing(arguments: argparse.Namespace) -> str:
     keys = ("family", "stage", "tracks", "steps") if arguments.list else PRESETS
     table = [[", ".join(row[key]) if isinstance(row[key], list) else row[key] for key in keys] for row in rows]
     style = "github" if arguments.format == "markdown" else "simple"
-    return tabulate(table, headers=heads, tablefmt=style, disable_numparse=True) + "\n"
+    return str(tabulate(table, headers=heads, tablefmt=style, disable_numparse=True) + "\n")
