@@ -155,6 +155,8 @@ def legal_calls(draw: st.DrawFn) -> tuple[tuple[str, str, str], dict[str, str]]:
 
 
 def _together(case: tuple[str, str, str], options: dict[str, str]) -> dict[str, str]:
+    if case[0] == "coach" and options.get("gpu_class") == "b200":
+        del options["gpu_class"]
     if case[0] == "coach" and "alias" in options:
         options["alias"] = next(
             alias.name for alias in COOKBOOKS["coach"].aliases
@@ -321,6 +323,7 @@ ILLEGAL = {
     "--family coach --track el --stage train --batch-size 3 --nodes 2": "is no multiple of 2 x 8 GPUs",
     "--family opcd --track math --model Qwen/Qwen3-4B --ref-model google/gemma-2-9b": "has the tokenizer of Qwen",
     "--family opo --rollout-n 1": "--rollout-n 1 makes groups of one",
+    "--family coach --track el --gpu-class b200": "coach has no set-up for b200 machines; --gpu-class takes a100, h100",
     "--family oel --gpu-class tpu": "--gpu-class `tpu` is not known",
     "--family oel --credentials wandb,aws": "--credentials `aws` is not known; allowed: wandb, hf, openai",
     "": "--family or a spec is needed",

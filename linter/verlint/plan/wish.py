@@ -8,12 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from verlint.experiment.spec import step_range
 from verlint.families import FAMILIES
 from verlint.families.models import TOKENIZERS
+from verlint.families.profiles import WITHOUT
 from verlint.families.recipes import COOKBOOKS, NOT_THESE
 from verlint.families.recipes.games import GAMES
 from verlint.families.recipes.model import Alias, Cookbook, Recipe
 from verlint.families.sharing import PROMPT_TYPES
 from verlint.lazy import pattern
-from verlint.plan.options import BY_NAME, OPTIONS, PlanError, read_value, unknown
+from verlint.plan.options import BY_NAME, GPU_CLASSES, OPTIONS, PlanError, read_value, unknown
 from verlint.record import dataclass
 
 _SETTING = pattern(r"(?<!\$)\{(\w+)\}")
@@ -94,11 +95,19 @@ def make_wish(family: str, track: str, stage: str, texts: Mapping[str, str]) -> 
         )
     recipes = _recipes(book, track, stage)
     _refuse_idle(book, track, stage, recipes, given)
+    _refuse_machines(book, given)
     settings = {**book.defaults, **_track_defaults(book, track), **(alias.settings if alias else {}), **given}
     _save_in_time(settings, given)
     wish = Wish(book, track, stage, recipes, given, settings, alias, _resumed(given))
     _check(wish)
     return wish
+
+
+def _refuse_machines(book: Cookbook, given: Mapping[str, object]) -> None:
+    wanted, lacking = given.get("gpu_class"), WITHOUT.get(book.family, frozenset())
+    if wanted in lacking:
+        allowed = ", ".join(name for name in GPU_CLASSES if name not in lacking)
+        raise PlanError(f"{book.family} has no set-up for {wanted} machines; --gpu-class takes {allowed}")
 
 
 def _save_in_time(settings: dict[str, object], given: Mapping[str, object]) -> None:
