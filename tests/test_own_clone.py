@@ -32,7 +32,7 @@ FOLLOWED = {
     "the whole path": "cd /tmp\ngit clone https://git.example.org/lab.git\ncd /tmp/lab/gad",
     "from where it was cloned": "git clone https://git.example.org/lab.git\ncd lab/gad",
     "step by step": "cd /tmp && git clone --depth 1 https://git.example.org/lab.git\ncd lab\ncd gad",
-    "under another name": "git clone https://git.example.org/lab.git /work/mine\ncd /work/mine/gad",
+    "under another name": "git clone https://git.example.org/lab.git /srv/mine\ncd /srv/mine/gad",
     "over ssh": "git clone git@git.example.org:people/lab.git ~/lab; cd ~/lab/gad",
     "then a folder beside": "git clone https://git.example.org/lab.git\ncd lab/gad\ncd verl; git checkout warmup; cd ..",
     "in a container": "docker run -it image bash\ncd /tmp; git clone https://git.example.org/lab\ncd /tmp/lab/gad/",
@@ -50,8 +50,8 @@ def test_calls_in_the_own_clone_are_followed(
 
 
 NOT_FOLLOWED = {
-    "another repository": "git clone https://git.example.org/verl.git /work/verl\ncd /work/verl",
-    "a folder of another one": "git clone https://git.example.org/harness.git\ncd /work/harness/tools",
+    "another repository": "git clone https://git.example.org/verl.git /srv/verl\ncd /srv/verl",
+    "a folder of another one": "git clone https://git.example.org/harness.git\ncd /srv/harness/tools",
     "nothing cloned": "cd /opt/elsewhere",
     "a folder nobody knows": "git clone https://git.example.org/lab.git\ncd /opt/$WHERE",
 }

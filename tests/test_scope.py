@@ -166,7 +166,7 @@ WAYS = {
     "from a folder beside": ("jobs/train/run.sh", "jobs/eval/top.sh", "bash ../train/run.sh"),
     "through a variable": ("jobs/train/run.sh", "jobs/top.sh", 'bash "$(dirname "$0")/train/run.sh"'),
     "through a root": ("jobs/train/run.sh", "top.sh", 'bash "${ROOT}/train/run.sh"'),
-    "by an absolute path": ("jobs/train/run.sh", "top.sh", "bash /work/checkout/jobs/train/run.sh"),
+    "by an absolute path": ("jobs/train/run.sh", "top.sh", "bash /srv/checkout/jobs/train/run.sh"),
     "with a loop": ("a/run_math.sh", "top.sh", "for t in math game; do bash a/run_$t.sh; done"),
     "in a document": ("jobs/train/run.sh", "README.md", "```bash\nbash jobs/train/run.sh\n```"),
     "in a spec": ("jobs/train/run.sh", "x.exp.yaml", "checkout: {here: {path: jobs}}\nlauncher: train/run.sh"),

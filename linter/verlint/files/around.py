@@ -234,7 +234,7 @@ _LEADING = pattern(r"(?:\$\{[^{}]*\}|\$\w+)/")
 
 def _is_meant(word: str, path: str, text: _Text, *, anywhere: bool) -> bool:
     """Whether the end of a path, as a text names it, is this path: from a folder above the text, or one that the text
-    speaks of, or `anywhere`. A path that leads from elsewhere to the tree (`/work/repo/scripts/a.sh`) ends with that of
+    speaks of, or `anywhere`. A path that leads from elsewhere to the tree (`/srv/repo/scripts/a.sh`) ends with that of
     the tree."""
     if word.endswith("/" + path):
         return True
