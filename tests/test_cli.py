@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 import verlint
-from verlint.cli.check import output_width, use_color
 from verlint.cli.main import main
+from verlint.cli.output import output_width, use_color
 from verlint.finding import Finding, Related, Severity, Verdict
 from verlint.result import Loaded, Report, Summary, Unreadable
 from verlint.settings import Settings

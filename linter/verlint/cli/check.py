@@ -7,8 +7,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from verlint.cli.main import FAILED, FOUND, OK, drop_output
+from verlint.cli.main import FAILED, FOUND, OK
+from verlint.cli.output import emit, output_targets, use_color
 from verlint.cli.settings_check import model_problem, settings_problems, unknown_rules, verl_problem, warn_of_unknown
+from verlint.cli.usage import UsageError
 from verlint.files.kinds import Kind
 from verlint.files.loading import Loading, load, load_around, load_text
 from verlint.finding import Finding, Verdict
@@ -19,10 +21,9 @@ from verlint.settings import FAIL_ON, SCOPES, Settings, SettingsError, fail_on_l
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, TextIO
+    from typing import Any
 
 FORMAT_VARIABLE = "VERLINT_OUTPUT_FORMAT"
-DEFAULT_WIDTH = 100
 
 
 @dataclass
@@ -63,10 +64,6 @@ class Arguments:
 def plain_call(words: Sequence[str]) -> Arguments | None:
     """The arguments of a call that has no option, else None: then `argparse` reads them."""
     return None if any(word.startswith("-") for word in words) else Arguments(list(words))
-
-
-class UsageError(Exception):
-    """A call that cannot be carried out; the text is for the user."""
 
 
 def add_parser(subparsers: Any) -> None:
@@ -430,72 +427,3 @@ def unread_blocks(document: Loaded) -> list[str]:
             line = fence.source.span(problem.offset, problem.offset).begin.line
             out.append(f"not read from line {line} to the end of its block, which bash rejects: {problem.message}")
     return out
-
-
-# Output --------------------------------------------------------------------------------------------------------------
-
-
-def output_targets(settings: Settings) -> list[tuple[str, str]]:
-    """(format, file) pairs of the call; file "" is standard output."""
-    targets = []
-    for text in settings.output_format or ("full",):
-        name, _, file = text.partition(":")
-        if name not in FORMATS:
-            from difflib import get_close_matches
-
-            near = get_close_matches(name, FORMATS, n=1)
-            hint = f" (did you mean `{near[0]}`?)" if near else ""
-            raise UsageError(f"unknown output format `{name}`{hint}; formats: {', '.join(FORMATS)}")
-        targets.append((name, file))
-    return targets
-
-
-def emit(report: Report, targets: Sequence[tuple[str, str]], *, color: bool) -> bool:
-    """Print the report in every format asked for; False when a file could not be written. A reader that has gone is
-    no error."""
-    from verlint.report import render
-
-    written = True
-    for name, file in targets:
-        if not file:
-            try:
-                sys.stdout.write(_ended(render(report, name, color=color, width=output_width(sys.stdout))))
-                sys.stdout.flush()
-            except BrokenPipeError:
-                drop_output()
-            continue
-        try:
-            Path(file).write_text(
-                _ended(render(report, name, color=False, width=DEFAULT_WIDTH)), "utf-8", "backslashreplace", "\n"
-            )
-        except OSError as error:
-            print(f"verlint: error: cannot write {file}: {error.strerror or error}", file=sys.stderr)
-            written = False
-    return written
-
-
-def _ended(text: str) -> str:
-    return text if not text or text.endswith("\n") else text + "\n"
-
-
-def use_color(wish: str, stream: TextIO) -> bool:
-    """Whether to colour: the option, else NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE (set and not empty), else a capable
-    terminal."""
-    if wish != "auto":
-        return wish == "always"
-    if os.environ.get("NO_COLOR"):
-        return False
-    if os.environ.get("FORCE_COLOR") or os.environ.get("CLICOLOR_FORCE"):
-        return True
-    return stream.isatty() and os.environ.get("TERM") != "dumb"
-
-
-def output_width(stream: TextIO) -> int:
-    """Columns of the output: COLUMNS, else the terminal's, else a default."""
-    columns = os.environ.get("COLUMNS", "")
-    if columns.isdigit() and int(columns) > 0:
-        return int(columns)
-    try:
-        return os.get_terminal_size(stream.fileno()).columns or DEFAULT_WIDTH
-    except (OSError, ValueError):
-        return DEFAULT_WIDTH

@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             sys.stdout.write(json_of(jobs[0][1], masker, builtins=arguments.builtins))
         return OK
-    from verlint.cli.check import output_width
+    from verlint.cli.output import output_width
 
     listing = Listing(output_width(sys.stdout), arguments.environment, tuple(arguments.why), arguments.builtins)
     for number, (name, resolution) in enumerate(jobs):

@@ -17,15 +17,15 @@ from collections.abc import Iterator, Mapping
 
 from verlint.experiment.checkpoints import Save, Use, ledger_of_script
 from verlint.experiment.script import Script
-from verlint.finding import Edit, Finding, Safety
+from verlint.finding import Finding, Safety
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.syntax import AndOr, If, While
 from verlint.lazy import pattern
 from verlint.rule import WARNING, Context, rule
 from verlint.source import Source, Span
+from verlint_rules.shell.script_start import at_start
 
 _TRAP = pattern(r"\btrap\b[^\n]*\bERR\b")
-_HEAD = pattern(r"(?:#[^\n]*\n|[ \t\r]*\n)*")
 
 
 @rule("VL906", "masked-failure", on=Script, severity=WARNING, since="0.1", fixable="unsafe", words=("global_step",))
@@ -96,10 +96,8 @@ def _finding(save: Save, use: Use, maker: Command, reader: Command, source: Sour
         value=use.word.shown,
         help="set -o pipefail" if piped else "set -e at the top of the script, or && between the steps",
     ).with_related(_first_line(maker.span), "writes the checkpoint, and may fail")
-    match = _HEAD.match(source.text)
-    at = match.end() if match is not None else 0
-    line = "set -o pipefail\n" if piped else "set -eo pipefail\n"
-    return found.with_fix("stop at the first failure", Edit(source.span(at, at), line), safety=Safety.UNSAFE)
+    edit = at_start(source, "set -o pipefail" if piped else "set -eo pipefail")
+    return found.with_fix("stop at the first failure", edit, safety=Safety.UNSAFE)
 
 
 def _first_line(span: Span) -> Span:

@@ -17,12 +17,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from verlint.experiment.script import Script
-from verlint.finding import Edit, Finding, Safety
+from verlint.finding import Finding, Safety
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.replay import Path
 from verlint.lazy import pattern
 from verlint.record import dataclass
 from verlint.rule import WARNING, Context, rule
+from verlint_rules.shell.script_start import at_start
 
 _CLEAN_UP = frozenset(
     [
@@ -43,7 +44,6 @@ _CLEAN_UP = frozenset(
     ]
 )
 _KEPT = pattern(r"\$\?|\$\{\?\}|PIPESTATUS|\bexit\b|\btrap\b[^\n]*\b(?:EXIT|ERR)\b")
-_HEAD = pattern(r"(?:#[^\n]*\n|[ \t\r]*\n)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,5 @@ def _finding(masked: _Masked, script: Script, ctx: Context) -> Finding:
     ).with_related(masked.launch.argv[0].span, "the launch whose status is lost")
     if not masked.piped:
         return found
-    match = _HEAD.match(script.source.text)
-    at = match.end() if match is not None else 0
-    edit = Edit(script.source.span(at, at), "set -o pipefail\n")
+    edit = at_start(script.source, "set -o pipefail")
     return found.with_fix("take the status of the launch", edit, safety=Safety.UNSAFE)

@@ -1,0 +1,86 @@
+"""Where the report of a call goes: formats and files, colours, the width of the terminal."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from verlint.cli.main import drop_output
+from verlint.cli.usage import UsageError
+from verlint.report import FORMATS
+from verlint.result import Report
+from verlint.settings import Settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TextIO
+
+DEFAULT_WIDTH = 100
+
+
+def output_targets(settings: Settings) -> list[tuple[str, str]]:
+    """(format, file) pairs of the call; file "" is standard output."""
+    targets = []
+    for text in settings.output_format or ("full",):
+        name, _, file = text.partition(":")
+        if name not in FORMATS:
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, FORMATS, n=1)
+            hint = f" (did you mean `{near[0]}`?)" if near else ""
+            raise UsageError(f"unknown output format `{name}`{hint}; formats: {', '.join(FORMATS)}")
+        targets.append((name, file))
+    return targets
+
+
+def emit(report: Report, targets: Sequence[tuple[str, str]], *, color: bool) -> bool:
+    """Print the report in every format asked for; False when a file could not be written. A reader that has gone is
+    no error."""
+    from verlint.report import render
+
+    written = True
+    for name, file in targets:
+        if not file:
+            try:
+                sys.stdout.write(_ended(render(report, name, color=color, width=output_width(sys.stdout))))
+                sys.stdout.flush()
+            except BrokenPipeError:
+                drop_output()
+            continue
+        try:
+            Path(file).write_text(
+                _ended(render(report, name, color=False, width=DEFAULT_WIDTH)), "utf-8", "backslashreplace", "\n"
+            )
+        except OSError as error:
+            print(f"verlint: error: cannot write {file}: {error.strerror or error}", file=sys.stderr)
+            written = False
+    return written
+
+
+def _ended(text: str) -> str:
+    return text if not text or text.endswith("\n") else text + "\n"
+
+
+def use_color(wish: str, stream: TextIO) -> bool:
+    """Whether to colour: the option, else NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE (set and not empty), else a capable
+    terminal."""
+    if wish != "auto":
+        return wish == "always"
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR") or os.environ.get("CLICOLOR_FORCE"):
+        return True
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def output_width(stream: TextIO) -> int:
+    """Columns of the output: COLUMNS, else the terminal's, else a default."""
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdigit() and int(columns) > 0:
+        return int(columns)
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or DEFAULT_WIDTH
+    except (OSError, ValueError):
+        return DEFAULT_WIDTH
