@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from verlint.cli.check import Arguments, is_touched, load_files, read_call
 from verlint.cli.check import check as check_loaded
-from verlint.cli.usage import UsageError
+from verlint.cli.main import UsageError
 from verlint.finding import Finding, Severity, Verdict
 from verlint.report import FORMATS, render
 from verlint.result import Report, Summary

@@ -22,7 +22,7 @@ def without_known(
 ) -> Report:
     """The report on these files without what the baseline of the settings holds. Raises UsageError when it cannot be
     used."""
-    from verlint.cli.usage import UsageError
+    from verlint.cli.main import UsageError
     from verlint.engine import selected_rules
 
     try:

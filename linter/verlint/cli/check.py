@@ -7,10 +7,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from verlint.cli.main import FAILED, FOUND, OK
+from verlint.cli.main import FAILED, FOUND, OK, UsageError
 from verlint.cli.output import emit, output_targets, use_color
 from verlint.cli.settings_check import model_problem, settings_problems, unknown_rules, verl_problem, warn_of_unknown
-from verlint.cli.usage import UsageError
 from verlint.files.kinds import Kind
 from verlint.files.loading import Loading, load, load_around, load_text
 from verlint.finding import Finding, Verdict

@@ -60,8 +60,8 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Carry out `verlint graph`; returns the exit code: 0, or 2 when there is no graph to show."""
+    from verlint.cli.main import UsageError
     from verlint.cli.output import output_width, use_color
-    from verlint.cli.usage import UsageError
     from verlint.settings import SettingsError
 
     format = arguments.format or _ENDINGS.get(Path(arguments.output).suffix.lower(), "text")

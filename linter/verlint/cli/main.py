@@ -39,6 +39,10 @@ examples:
 exit codes: 0 clean, 1 findings, 2 wrong call, wrong settings or a fault of verlint itself"""
 
 
+class UsageError(Exception):
+    """A call that cannot be carried out; the text is for the user."""
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line. Returns the exit code: 0 clean, 1 findings, 2 usage, settings or internal error."""
     arguments = sys.argv[1:] if argv is None else list(argv)

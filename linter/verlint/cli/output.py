@@ -7,8 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from verlint.cli.main import drop_output
-from verlint.cli.usage import UsageError
+from verlint.cli.main import UsageError, drop_output
 from verlint.report import FORMATS
 from verlint.result import Report
 from verlint.settings import Settings

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from verlint.cli.usage import UsageError
+from verlint.cli.main import UsageError
 from verlint.files.reader import UTF8_BOM
 from verlint.result import Loaded
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from verlint.cli.check import Arguments, read_call
 from verlint.cli.check import check as check_loaded
-from verlint.cli.usage import UsageError
+from verlint.cli.main import UsageError
 from verlint.experiment.launch import Launch
 from verlint.experiment.places import assignments_in, variants_in
 from verlint.experiment.project import Project
