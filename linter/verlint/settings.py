@@ -169,6 +169,8 @@ def _parse(path: Path) -> dict[str, Any]:
         raise SettingsError(str(path), [f"is not UTF-8 (byte {error.start})"]) from error
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(str(path), [f"is not valid TOML: {error}"]) from error
+    except RecursionError as error:
+        raise SettingsError(str(path), ["is nested too deeply"]) from error
 
 
 class _WrongError(Exception):

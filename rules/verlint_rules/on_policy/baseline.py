@@ -95,7 +95,7 @@ def carried(launch: Launch, ctx: Context, estimator: str) -> Carried:
     for name in _FILES:
         try:
             tree = ast.parse((folder / name).read_bytes())
-        except (OSError, SyntaxError, ValueError, RecursionError):
+        except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
             continue
         read = read or name == _FILES[0]
         if any(not named or estimator in named for named in _calls(tree, frozenset())):

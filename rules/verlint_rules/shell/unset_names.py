@@ -26,6 +26,7 @@ from verlint.languages.bash.syntax import (
     UnaryTest,
     Word,
 )
+from verlint.languages.bash.variables import SETS_UP_TOOLS
 from verlint.languages.bash.walk import children, literal_word, walk
 from verlint.lazy import pattern
 from verlint.record import dataclass, field
@@ -62,12 +63,6 @@ def from_outside(name: str) -> bool:
     return name in _GIVEN or name.startswith(_BEGINS) or name.partition("_")[0] in _OWNERS
 
 
-_NO_SETTINGS = pattern(
-    r"(?:activate|\.bashrc|\.bash_profile|\.profile|\.zshrc|conda\.sh|mamba\.sh|nvm\.sh|set_env\.sh|setvars\.sh"
-    r"|modules\.sh|/etc/profile|init/(?:ba)?sh|cargo/env)[\"']?$"
-)
-"""Files that set up tools and name no variables of the launcher."""
-_HARMLESS_EVAL = pattern(r"[\"']?(?:\$\(|`)\s*\S*(?:conda|mamba|micromamba|ssh-agent|pyenv|direnv|modulecmd|brew)\b")
 _DEFAULTING = frozenset([":-", "-", ":=", "=", ":?", "?", ":+", "+"])
 _DECLARE = frozenset(["export", "declare", "local", "typeset", "readonly", "read", "mapfile", "readarray", "unset"])
 _NUMBER_SET = pattern(
@@ -262,11 +257,11 @@ def _builtin(node: Simple, text: Source, names: Names) -> None:
         written = [literal_word(word) for word in words]
         names.guarded.update(written[at + 1] for at, word in enumerate(written[:-1]) if word == "-v")
     elif name in ("source", ".") and len(words) > 1:
-        if _NO_SETTINGS.search(text.text[words[1].start : words[1].end]) is None:
+        if SETS_UP_TOOLS.search(text.text[words[1].start : words[1].end]) is None:
             names.sources.append(text.span(node.start, node.end))
     elif name == "eval":
         raw = text.text[words[1].start : node.end] if len(words) > 1 else ""
-        names.open = names.open or _HARMLESS_EVAL.match(raw) is None
+        names.open = names.open or SETS_UP_TOOLS.search(raw) is None
     elif name == "let":
         _counted(node, text, names)
     elif name in ("getopts", "printf", "wait", "coproc") or name in _DECLARE:
@@ -284,7 +279,8 @@ def _declared(name: str, words: Sequence[Word], node: Simple, text: Source, name
             if name == "export":
                 names.exported.add(written)
         elif not written and any(isinstance(part, Param) or part.start < part.end for part in word.parts):
-            names.open = names.open or (name != "printf" and not _is_quoted_text(word, text))
+            named = name != "printf" or word is words[2]
+            names.open = names.open or (named and not _is_quoted_text(word, text))
         if name == "printf" and word is words[2]:
             return
     if name == "export":

@@ -25,6 +25,7 @@ from verlint.experiment.script import Script
 from verlint.experiment.variants import Variant
 from verlint.finding import Edit, Finding, Safety
 from verlint.languages.bash.command import Command
+from verlint.languages.bash.variables import SETS_UP_TOOLS
 from verlint.lazy import pattern
 from verlint.record import dataclass
 from verlint.rule import ERROR, WARNING, Context, rule
@@ -34,7 +35,6 @@ from verlint_rules.shell.names_in_text import asked_for, given_names, set_names
 from verlint_rules.shell.tests_of_variables import NUMERIC, Outcome, Word, consequence, is_false_anyway, judge, short
 
 _VARIABLE = pattern(r"(?P<quote>\"?)\$(?:(?P<bare>[A-Za-z_]\w*)|\{(?P<braced>[A-Za-z_]\w*)\})(?P=quote)")
-_NO_SETTINGS = pattern(r"(?:activate|\.bashrc|\.bash_profile|\.profile|conda\.sh|nvm\.sh)$")
 _BY_SLURM = pattern(r"SLURM_\w+|CUDA_VISIBLE_DEVICES")
 _BY_JOB = pattern(r"(?:OMPI|PMIX?|MPI|MV2|SLURM|FLUX)_\w+")
 _BY_PLATFORM = pattern(
@@ -247,7 +247,7 @@ def _from_elsewhere(name: str, variant: Variant) -> bool:
     if _BY_MPI.fullmatch(name):
         return False
     notes = [note for number in variant.paths for note in variant.entry.resolution.paths[number].notes]
-    sourced = any(note.kind == "missing-source" and not _NO_SETTINGS.search(note.text) for note in notes)
+    sourced = any(note.kind == "missing-source" and not SETS_UP_TOOLS.search(note.text) for note in notes)
     return sourced or _BY_PLATFORM.fullmatch(name) is not None
 
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from verlint.languages.bash.arguments import Arguments
-from verlint.languages.bash.pieces import EMPTY, MARK, Parts, flat, has_hole, join, known, only_hole, plain
+from verlint.languages.bash.pieces import EMPTY, MARK, Parts, flat, has_hole, join, known, only_hole, plain, shown
 from verlint.languages.bash.printing import Argument, integer
 from verlint.languages.bash.run import Exit, LoopControl, Return
 from verlint.languages.bash.syntax import Simple
+from verlint.lazy import pattern
 from verlint.value import Hole, Text
+
+_NAMELESS = pattern(rf"\s*(?:(?:export|declare|local)\s+(?:-\w+\s+)?)?\w*{MARK}[\w{MARK}]*=")
+"""The start of an assignment to a name that nobody knows."""
 
 
 class Control(Arguments):
@@ -29,7 +33,10 @@ class Control(Arguments):
         text = join(self.plain_words(words)[1:], " ")
         if has_hole(text) and not flat(text).strip().strip(MARK):
             self.status = None
+            self.set_by_strangers(shown(text))
             return
+        if _NAMELESS.match(flat(text)):
+            self.set_by_strangers(shown(text))
         self.run_text(text)
 
     def _exec(self, words: list[Argument], simple: Simple) -> None:

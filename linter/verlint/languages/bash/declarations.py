@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from verlint.languages.bash.pieces import Parts, cut, flat, plain
+from verlint.languages.bash.pieces import MARK, Parts, cut, flat, plain
 from verlint.languages.bash.printing import Argument, Declared
 from verlint.languages.bash.reading import Reading
 from verlint.languages.bash.storage import Array, Variable
@@ -143,6 +143,8 @@ class Declarations(Reading):
                 self.export(name)
             return
         if not text.isidentifier():
+            if MARK in text.partition("=")[0]:
+                self.set_by_strangers(word.shown)
             return
         if local and self.scopes:
             self._attributes(self.make_local(text), flags)

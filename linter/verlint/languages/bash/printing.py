@@ -8,7 +8,7 @@ from verlint.languages.bash.conditions import Conditions
 from verlint.languages.bash.elastic import WORDS, marked
 from verlint.languages.bash.escapes import unescape
 from verlint.languages.bash.formatting import format_printf
-from verlint.languages.bash.pieces import Parts, flat, join, known
+from verlint.languages.bash.pieces import Parts, flat, join, known, shown
 from verlint.languages.bash.syntax import Assign, Simple
 from verlint.lazy import pattern
 from verlint.record import dataclass
@@ -71,6 +71,10 @@ class Printing(Conditions):
         target = None
         if len(rest) > 1 and known(rest[0]) == "-v":
             target = known(rest[1])
+            if target is None:
+                self.set_by_strangers(shown(rest[1]))
+                self.status = None
+                return
             rest = rest[2:]
         if rest and known(rest[0]) == "--":
             rest = rest[1:]

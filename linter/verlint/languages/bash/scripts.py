@@ -63,6 +63,7 @@ class Scripts(Redirections):
         self.status = 0
         if source is None:
             self.note("missing-source", shown(path), simple)
+            self.set_by_strangers(shown(path))
             return
         if not self._enter(source, simple):
             return

@@ -31,6 +31,7 @@ from verlint.languages.bash.syntax import Command as CommandNode
 _OF_PROCESS = (
     "globals", "scopes", "positional", "open_arguments", "cwd", "functions", "options", "shell_options", "output",
     "errors", "input", "descriptors", "files_of", "traps", "loops", "guards", "substituting", "unattended",
+    "strangers",
 )  # fmt: skip
 """What a subshell changes without effect on its parent."""
 

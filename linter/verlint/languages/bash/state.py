@@ -69,6 +69,7 @@ class ShellState:
         self.jobs: dict[Hashable, int | None] = {}
         self.pipe_status: tuple[int | None, ...] = ()
         self.directories: list[Parts] = []
+        self.strangers = ""
         self.option_offset = 1
         self._environment_cache: Mapping[str, Text] | None = None
 

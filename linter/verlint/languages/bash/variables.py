@@ -9,6 +9,7 @@ from verlint.languages.bash.run import DiscardLine, Exit
 from verlint.languages.bash.state import ShellState
 from verlint.languages.bash.storage import Array, Variable
 from verlint.languages.bash.syntax import Node
+from verlint.lazy import pattern
 from verlint.record import replace
 from verlint.value import Hole, Literal, Text
 
@@ -17,6 +18,13 @@ _DYNAMIC = frozenset(
      "OSTYPE", "HOSTTYPE", "MACHTYPE", "BASH_VERSION", "BASH", "SHLVL"]
 )  # fmt: skip
 """Variables that bash sets itself, with values only the machine knows."""
+
+SETS_UP_TOOLS = pattern(
+    r"(?:activate|\.bashrc|\.bash_profile|\.profile|\.zshrc|conda\.sh|mamba\.sh|nvm\.sh|set_env\.sh|setvars\.sh"
+    r"|modules\.sh|/etc/profile|init/(?:ba)?sh|cargo/env)[\"']?$"
+    r"|^[\"']?(?:\$\(|`)\s*\S*(?:conda|mamba|micromamba|ssh-agent|pyenv|direnv|modulecmd|brew)\b"
+)
+"""Files that are sourced, and commands whose output is evaluated, that set up tools and no variables of a launcher."""
 
 
 class Variables(ShellState):
@@ -158,14 +166,22 @@ class Variables(ShellState):
         return None
 
     def _from_outside(self, name: str) -> bool:
-        """Whether a name nobody assigned may come from the environment: upper case, in an open world."""
-        return not self.run.closed and name.upper() == name
+        """Whether a name nobody assigned may have a value all the same: it is in upper case, so that the environment
+        may give it, in an open world, or something that cannot be read may have set any name."""
+        return bool(self.strangers) or (not self.run.closed and name.upper() == name)
+
+    def set_by_strangers(self, what: str) -> None:
+        """From here on any name may be set: by a sourced file that is not here, a text that nobody knows."""
+        if what and not SETS_UP_TOOLS.search(what):
+            self.strangers = what
 
     def environment_hole(self, name: str, node: Node) -> Hole:
         """The value that the caller's environment may give a name; the same hole at every use."""
         found = self.run.environment.get(name)
         if found is None:
-            found = Hole(("env", name), name, "environment variable", self.span(node))
+            named = not self.strangers or (not self.run.closed and name.upper() == name)
+            reason = "environment variable" if named else f"set by {self.strangers}, if at all"
+            found = Hole(("env", name), name, reason, self.span(node))
             self.run.environment[name] = found
         return found
 
