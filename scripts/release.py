@@ -7,7 +7,7 @@
 
 Both distributions are built twice, from two exports of the commit in folders of other names, and must be the same to
 the last byte: whoever has the commit can make them again and compare. Times in the archives are those of the commit.
-The bill of materials (CycloneDX, JSON) is of a fresh environment with the wheel in it, so it names what pip takes today.
+The bill of materials (CycloneDX, JSON) is of a fresh environment with the wheel in it: it names what pip takes today.
 
 Exit codes: 0 written, 1 the two builds differ, 2 git, a build or an installation failed."""
 

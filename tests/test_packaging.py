@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import subprocess
 import sys
@@ -11,20 +13,47 @@ from pathlib import Path
 import pytest
 
 import verlint
-from checkout import ROOT, copy_checkout
+from checkout import ROOT, commit_all, copy_checkout
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel of this checkout, built with the hatchling that is installed."""
-    folder = tmp_path_factory.mktemp("wheel")
-    source = copy_checkout(folder / "verlint")
-    out = folder / "dist"
-    code = f"import hatchling.build as b, os; os.makedirs({str(out)!r}); b.build_wheel({str(out)!r})"
-    done = subprocess.run([sys.executable, "-c", code], cwd=source, capture_output=True, text=True, check=False)
+def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The release of a repository that holds this checkout as it stands, built with the hatchling that is installed."""
+    folder = tmp_path_factory.mktemp("release")
+    repository = commit_all(copy_checkout(folder / "verlint"))
+    out = folder / "out"
+    command = [sys.executable, "scripts/release.py", out, "--no-bill"]
+    done = subprocess.run(command, cwd=repository, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    (built,) = out.glob("*.whl")
+    return out
+
+
+@pytest.fixture(scope="module")
+def wheel(release: Path) -> Path:
+    """The wheel of the release."""
+    (built,) = release.glob("*.whl")
     return built
+
+
+@pytest.mark.slow
+def test_a_release_is_built_twice_and_the_same(release: Path) -> None:
+    names = [f"verlint-{verlint.__version__}-py3-none-any.whl", f"verlint-{verlint.__version__}.tar.gz"]
+    assert sorted(path.name for path in release.iterdir()) == ["SHA256SUMS", *names]
+    sums = {name: hashlib.sha256((release / name).read_bytes()).hexdigest() for name in names}
+    assert (release / "SHA256SUMS").read_text() == "".join(f"{sums[name]}  {name}\n" for name in names)
+
+
+@pytest.mark.slow
+def test_the_bill_of_materials_names_what_is_installed(release: Path, wheel: Path, tmp_path: Path) -> None:
+    pytest.importorskip("cyclonedx_py", reason="needs the extra `release`")
+    target = tmp_path / "bill.cdx.json"
+    code = (
+        "import sys; sys.path.insert(0, 'scripts'); from pathlib import Path; from release import write_bill; "
+        f"write_bill(Path({str(wheel)!r}), Path({str(target)!r}), '1000000000')"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True)
+    named = {component["name"].lower() for component in json.loads(target.read_text())["components"]}
+    assert {"verlint", "libcst", "networkx", "ruamel.yaml", "tabulate"} <= named
 
 
 def names(wheel: Path) -> list[str]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from verlint.baseline import BaselineError, baseline_text, read_baseline
+from verlint.cli.main import UsageError, complain
 from verlint.record import replace
 from verlint.report.summary import counted
 from verlint.result import Loaded, Report, Unreadable
@@ -22,7 +22,6 @@ def without_known(
 ) -> Report:
     """The report on these files without what the baseline of the settings holds. Raises UsageError when it cannot be
     used."""
-    from verlint.cli.main import UsageError
     from verlint.engine import selected_rules
 
     try:
@@ -45,7 +44,7 @@ def write_baseline(report: Report, settings: Settings) -> bool:
     try:
         path.write_text(baseline_text(report.findings, path.absolute().parent), "utf-8", newline="\n")
     except OSError as error:
-        print(f"verlint: error: cannot write {shown}: {error.strerror or error}", file=sys.stderr)
+        complain(f"verlint: error: cannot write {shown}: {error.strerror or error}")
         return False
     print(f"Wrote {counted(len(report.findings), 'finding')} to {shown}.")
     if not settings.baseline:
@@ -62,9 +61,5 @@ def tell_expired(report: Report) -> None:
     lines = [f"  {each}" for each in report.expired[:_MOST]]
     lines += [f"  and {number - _MOST} more"] if number > _MOST else []
     entries = "1 entry" if number == 1 else f"{number} entries"
-    print(
-        f"warning: {entries} of the baseline {verb} nothing any more (--write-baseline takes them out):",
-        *lines,
-        sep="\n",
-        file=sys.stderr,
-    )
+    first = f"warning: {entries} of the baseline {verb} nothing any more (--write-baseline takes them out):"
+    complain("\n".join([first, *lines]))

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from verlint.cli.main import FAILED, FOUND, OK, UsageError
+from verlint.cli.main import FAILED, FOUND, OK, UsageError, complain
 from verlint.cli.output import emit, output_targets, use_color
 from verlint.cli.settings_check import model_problem, settings_problems, unknown_rules, verl_problem, warn_of_unknown
 from verlint.files.kinds import Kind
@@ -163,7 +163,7 @@ def run(arguments: Arguments) -> int:
         targets = output_targets(settings)
         loading = load_files(arguments, settings)
     except (UsageError, SettingsError) as error:
-        print(f"verlint: error: {error}", file=sys.stderr)
+        complain(f"verlint: error: {error}")
         return FAILED
     if arguments.show_settings:
         from verlint.cli.settings_shown import settings_text
@@ -171,7 +171,9 @@ def run(arguments: Arguments) -> int:
         sys.stdout.write(settings_text(settings, arguments))
         return OK
     if settings.show_files:
-        print(file_list(loading))
+        from verlint.report.display import visible_lines
+
+        print(visible_lines(file_list(loading)))
         return OK
     if not loading.files and not loading.unreadable:
         print("warning: nothing to check (--show-files says why)", file=sys.stderr)
@@ -182,7 +184,7 @@ def run(arguments: Arguments) -> int:
             return show_diff(arguments, loading, settings)
         return carry_out(arguments, loading, settings, targets)
     except UsageError as error:
-        print(f"verlint: error: {error}", file=sys.stderr)
+        complain(f"verlint: error: {error}")
         return FAILED
 
 
@@ -230,7 +232,7 @@ def report_on(arguments: Arguments, loading: Loading, settings: Settings) -> Rep
         unsafe=arguments.unsafe_fixes,
     )
     if applied:
-        print(f"Fixed {applied} finding{'s' if applied > 1 else ''}.", file=sys.stderr)
+        complain(f"Fixed {applied} finding{'s' if applied > 1 else ''}.")
     return report
 
 
@@ -387,7 +389,7 @@ def load_files(arguments: Arguments, settings: Settings) -> Loading:
         raise UsageError("- (standard input) cannot be mixed with other paths")
     name = arguments.stdin_filename
     if arguments.force_exclude and name and (pattern := settings.excluded_by(Path(os.path.abspath(name)))):
-        print(f"warning: {name} is excluded by `{pattern}`", file=sys.stderr)
+        complain(f"warning: {name} is excluded by `{pattern}`")
         return Loading()
     return load_text(sys.stdin.buffer.read(), name, settings)
 

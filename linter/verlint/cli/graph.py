@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verlint.cli.main import FAILED, OK
+from verlint.cli.main import FAILED, OK, complain
 from verlint.report.graphs import GRAPH_FORMATS, Options, render_graphs
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         views = _views(arguments)
     except (GraphError, UsageError, SettingsError) as error:
-        print(f"verlint: error: {error}", file=sys.stderr)
+        complain(f"verlint: error: {error}")
         return FAILED
     to_file = bool(arguments.output) and arguments.output != "-"
     color = not to_file and use_color(arguments.color, sys.stdout)
@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         Path(arguments.output).write_text(text, "utf-8", "backslashreplace", "\n")
     except OSError as error:
-        print(f"verlint: error: cannot write {arguments.output}: {error.strerror or error}", file=sys.stderr)
+        complain(f"verlint: error: cannot write {arguments.output}: {error.strerror or error}")
         return FAILED
     return OK
 
@@ -109,7 +109,7 @@ def _views(arguments: argparse.Namespace) -> list[View]:
     shown = {id(each.source) for each, _ in graphs}
     for file in loading.files:
         if file.named and id(file.source) not in shown:
-            print(f"warning: {file.source.path}: no experiment here", file=sys.stderr)
+            complain(f"warning: {file.source.path}: no experiment here")
     findings = [] if arguments.no_check else _findings(loading, settings, project)
     return [View(graph, findings, kinds) for _, graph in graphs]
 

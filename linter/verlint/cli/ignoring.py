@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 
-from verlint.cli.main import FAILED, OK
+from verlint.cli.main import FAILED, OK, complain
 from verlint.cli.rewriting import Rewriting
 from verlint.files.kinds import Kind
 from verlint.files.loading import Loading
@@ -55,7 +55,7 @@ def _told(added: int, left: list[Finding], report: Report) -> int:
     redactor = Redactor(report.findings)
     for finding in left:
         place = redactor.place(finding.span) if finding.span is not None else redactor.path(finding.path)
-        print(f"no comment can cover {place}: {finding.code} {redactor.text(finding.message)}", file=sys.stderr)
+        complain(f"no comment can cover {place}: {finding.code} {redactor.text(finding.message)}")
     return OK if not left else FAILED
 
 

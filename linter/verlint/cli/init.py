@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verlint.cli.main import FAILED, OK
+from verlint.cli.main import FAILED, OK, complain
 
 if TYPE_CHECKING:
     from verlint.plan.checkout import Found
@@ -41,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the files that are missing; returns the exit code."""
     folder = Path(arguments.folder).absolute()
     if not folder.is_dir():
-        print(f"verlint: error: {arguments.folder} is not a folder", file=sys.stderr)
+        complain(f"verlint: error: {arguments.folder} is not a folder")
         return FAILED
     found = _look(folder)
     print(f"{_count(len(found.launchers), 'launcher')}, {_count(len(found.drivers), 'driver')}, "
@@ -55,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     except BrokenPipeError:
         raise
     except OSError as error:
-        print(f"verlint: error: cannot write {error.filename}: {error.strerror or error}", file=sys.stderr)
+        complain(f"verlint: error: cannot write {error.filename}: {error.strerror or error}")
         return FAILED
     if not arguments.dry_run:
         print("\nnext: verlint check . and verlint plan on the spec, which names what is still open")

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from verlint.cli.main import FAILED
+from verlint.cli.main import FAILED, complain
 
 
 def add_parser(subparsers: Any) -> None:
@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
                 "nothing to check: --experience-list, --system-prompt-file, --system-prompt-text, --data-root or a spec"
             )
     except (UsageError, SettingsError, ValueError) as error:
-        print(f"verlint: error: {error}", file=sys.stderr)
+        complain(f"verlint: error: {error}")
         return FAILED
     report = check_project([], settings, Path.cwd(), inputs=inputs)
     if not emit(report, targets, color=use_color(arguments.color, sys.stdout)):
@@ -120,12 +120,12 @@ def _known(spec: dict[str, Any], stage: dict[str, Any], value: object, home: str
         if isinstance(part, Variable):
             text = os.environ.get(part.name, part.default)
             if not text:
-                print(f"not checked: {whose} needs ${part.name}, which is not set", file=sys.stderr)
+                complain(f"not checked: {whose} needs ${part.name}, which is not set")
                 return ""
             out += text
         else:
             out += part
     if "<" in out or "${" in out:
-        print(f"not checked: {whose} is still open: {out}", file=sys.stderr)
+        complain(f"not checked: {whose} is still open: {out}")
         return ""
     return os.path.join(home, out)

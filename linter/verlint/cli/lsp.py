@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-
-from verlint.cli.main import FAILED, OK
+from verlint.cli.main import FAILED, OK, complain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         from verlint.editor.server import make_server
     except ImportError as error:
-        print(f"verlint: error: {error}: the editor part needs `pip install 'verlint[lsp]'`", file=sys.stderr)
+        complain(f"verlint: error: {error}: the editor part needs `pip install 'verlint[lsp]'`")
         return FAILED
     make_server().start_io()
     return OK

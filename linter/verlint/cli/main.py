@@ -43,6 +43,13 @@ class UsageError(Exception):
     """A call that cannot be carried out; the text is for the user."""
 
 
+def complain(text: object) -> None:
+    """Say something on standard error; what steers a terminal is shown as escapes."""
+    from verlint.report.display import visible_lines
+
+    print(visible_lines(str(text)), file=sys.stderr)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line. Returns the exit code: 0 clean, 1 findings, 2 usage, settings or internal error."""
     arguments = sys.argv[1:] if argv is None else list(argv)
@@ -62,7 +69,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:
         if os.environ.get("VERLINT_TRACEBACK") == "1":
             raise
-        print(_internal_error(error), file=sys.stderr)
+        complain(_internal_error(error))
         return FAILED
 
 
@@ -94,7 +101,7 @@ def _run(arguments: list[str]) -> int:
             stream.reconfigure(errors="backslashreplace")
     wanted = next((word for word in arguments if not word.startswith("-")), "")
     if wanted and wanted not in VERBS:
-        print(_unknown_verb(wanted, arguments), file=sys.stderr)
+        complain(_unknown_verb(wanted, arguments))
         return FAILED
     module = __import__(f"verlint.cli.{wanted}", fromlist=["run"]) if wanted else None
     if module is not None and hasattr(module, "plain_call") and arguments[0] == wanted:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from verlint.cli.main import UsageError, drop_output
+from verlint.cli.main import UsageError, complain, drop_output
 from verlint.report import FORMATS
 from verlint.result import Report
 from verlint.settings import Settings
@@ -53,7 +53,7 @@ def emit(report: Report, targets: Sequence[tuple[str, str]], *, color: bool) -> 
                 _ended(render(report, name, color=False, width=DEFAULT_WIDTH)), "utf-8", "backslashreplace", "\n"
             )
         except OSError as error:
-            print(f"verlint: error: cannot write {file}: {error.strerror or error}", file=sys.stderr)
+            complain(f"verlint: error: cannot write {file}: {error.strerror or error}")
             written = False
     return written
 

@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import Any
 
-from verlint.cli.main import FAILED, OK
+from verlint.cli.main import FAILED, OK, complain
 
 FORMATS = ("text", "markdown", "json", "spec")
 
@@ -43,11 +43,13 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print the plan; returns the exit code."""
     from verlint.plan import PlanError
+    from verlint.report.display import safe_json, visible_lines
 
     try:
-        sys.stdout.write(_output(arguments))
+        shown = safe_json if arguments.format == "json" else visible_lines
+        sys.stdout.write(shown(_output(arguments)))
     except PlanError as error:
-        print(f"verlint: error: {error}", file=sys.stderr)
+        complain(f"verlint: error: {error}")
         return FAILED
     return OK
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import TYPE_CHECKING, Any
 
-from verlint.cli.main import FAILED, OK
+from verlint.cli.main import FAILED, OK, complain
 
 if TYPE_CHECKING:
     from verlint.rule import Rule
@@ -31,7 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
         for name in arguments.names:
             rules += load_rules() if name.lower() == "all" else [find_rule(name)]
     except UnknownRule as unknown:
-        print(f"verlint: error: {unknown}; `verlint rules` lists all", file=sys.stderr)
+        complain(f"verlint: error: {unknown}; `verlint rules` lists all")
         return FAILED
     print("\n\n".join(page(rule).rstrip() for rule in {rule.code: rule for rule in rules}.values()))
     return OK

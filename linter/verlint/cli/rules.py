@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from verlint.cli.main import FAILED, OK
+from verlint.cli.main import FAILED, OK, complain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         rules = _selected(arguments.select)
     except UnknownRule as unknown:
-        print(f"verlint: error: {unknown}", file=sys.stderr)
+        complain(f"verlint: error: {unknown}")
         return FAILED
     print(_json(rules) if arguments.format == "json" else _table(rules, arguments.format))
     return OK

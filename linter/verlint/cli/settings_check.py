@@ -4,9 +4,9 @@ A name that does not exist is an error where less or something else would be che
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 
+from verlint.cli.main import complain
 from verlint.settings import Settings, SettingsError, meant
 
 TYPE_CHECKING = False
@@ -33,9 +33,9 @@ def settings_problems(settings: Settings) -> None:
     off = (*settings.ignore, *(name for names in settings.per_path_ignores.values() for name in names))
     warn_of_unknown(off, f"{settings.path}: ")
     if settings.verl and _is_path(settings.verl) and (problem := verl_problem(settings.verl)):
-        print(f"warning: {settings.path}: `verl`: {problem}", file=sys.stderr)
+        complain(f"warning: {settings.path}: `verl`: {problem}")
     if settings.model_config and (problem := model_problem(settings.model_config)):
-        print(f"warning: {settings.path}: `model-config`: {problem}", file=sys.stderr)
+        complain(f"warning: {settings.path}: `model-config`: {problem}")
 
 
 def _problems_in(settings: Settings) -> Iterator[tuple[Sequence[str], str]]:
@@ -72,7 +72,7 @@ def unknown_rules(names: Sequence[str]) -> list[str]:
 def warn_of_unknown(names: Sequence[str], where: str = "") -> None:
     """Say on standard error which names mean no rule."""
     for problem in unknown_rules(names):
-        print(f"warning: {where}{problem}", file=sys.stderr)
+        complain(f"warning: {where}{problem}")
 
 
 def _option_problems(name: str, given: Mapping[str, Any]) -> Iterator[tuple[Sequence[str], str]]:

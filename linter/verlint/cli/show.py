@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verlint.cli.main import FAILED, OK
+from verlint.cli.main import FAILED, OK, complain
 from verlint.files.kinds import Kind
 from verlint.result import Loaded
 
@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
         source, kind = _read(arguments)
         jobs = resolve_jobs(arguments, source) if kind is Kind.JOB else [("", resolve(arguments, source))]
     except ShowError as error:
-        print(f"verlint: error: {error}", file=sys.stderr)
+        complain(f"verlint: error: {error}")
         return FAILED
     masker = Masker(_sources(source, [resolution for _, resolution in jobs]))
     if arguments.config or arguments.diff:
@@ -100,7 +100,7 @@ def _show_tool(arguments: argparse.Namespace) -> int:
 
     source = read(Path(arguments.launcher).absolute(), arguments.launcher)
     if isinstance(source, Unreadable):
-        print(f"verlint: error: {source.path}: {source.reason}", file=sys.stderr)
+        complain(f"verlint: error: {source.path}: {source.reason}")
         return FAILED
     masker = Masker([source])
     sys.stdout.write(json_of(tool(source), masker) if arguments.format == "json" else text_of(tool(source), masker))

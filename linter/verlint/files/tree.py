@@ -48,12 +48,19 @@ class Tree:
         return full if inside else None
 
     def exists(self, path: str) -> bool:
-        """Whether there is a file or folder."""
+        """Whether there is a file or folder. What a link out of the root leads to is taken to be there."""
         found = self._exists.get(path)
         if found is None:
             full = self._on_disk(path)
-            found = self._exists[path] = full is not None and os.path.lexists(full)
+            found = os.path.lexists(full) if full is not None else self._leads_out(path)
+            self._exists[path] = found
         return found
+
+    def _leads_out(self, path: str) -> bool:
+        """Whether a link that is below the root stands somewhere on the way of a path that ends outside it."""
+        way = PurePosixPath(path)
+        inside = not way.is_absolute() and ".." not in way.parts
+        return inside and any((self.root / each).is_symlink() for each in (way, *way.parents))
 
     def is_dir(self, path: str) -> bool:
         """Whether there is a folder."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.replay import Path, Resolution
 from verlint.lazy import pattern
 from verlint.record import dataclass
-from verlint.report.display import cut, visible
+from verlint.report.display import cut, json_text, visible
 from verlint.secret import is_secret_name, mask, secret_values
 from verlint.source import Source
 from verlint.value import Hole, Hop, Literal, Text
@@ -213,7 +212,7 @@ def json_of_jobs(jobs: Sequence[tuple[str, Resolution]], masker: Masker, *, buil
 
 
 def _json(document: dict[str, Any]) -> str:
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return json_text(document)
 
 
 def _resolution_json(resolution: Resolution, masker: Masker, *, builtins: bool) -> dict[str, Any]:

@@ -19,6 +19,25 @@ def visible(text: str) -> str:
     return _UNSAFE.sub(_escape, text)
 
 
+def visible_lines(text: str) -> str:
+    """The same for a text of several lines, whose ends are kept."""
+    return "\n".join(map(visible, text.split("\n")))
+
+
+def json_text(data: object) -> str:
+    """Data as JSON that is readable and safe to show."""
+    import json
+
+    return safe_json(json.dumps(data, indent=2, ensure_ascii=False)) + "\n"
+
+
+def safe_json(text: str) -> str:
+    """JSON with such characters as escapes of JSON; it stands for the same data."""
+    import json
+
+    return _UNSAFE.sub(lambda each: each.group() if each.group() == "\n" else json.dumps(each.group())[1:-1], text)
+
+
 def one_line(text: str) -> str:
     """Several lines as one: continuations joined, runs of white space as one space."""
     return " ".join(text.replace("\\\r\n", " ").replace("\\\n", " ").split())

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from verlint import __version__
 from verlint.finding import Finding, Fix, Related
+from verlint.report.display import json_text
 from verlint.report.redaction import Redactor
 from verlint.result import Report
 from verlint.source import Position, Span
@@ -17,10 +17,7 @@ VERSION = 1
 
 def render(report: Report, *, color: bool = False, width: int = 100) -> str:
     """The report as JSON text; it has no colours and no width."""
-    return (
-        json.dumps(document(report), indent=2, ensure_ascii=False).encode("utf-8", "backslashreplace").decode("utf-8")
-        + "\n"
-    )
+    return json_text(document(report))
 
 
 def document(report: Report) -> dict[str, Any]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 from verlint.languages.python.tool import Tool
 from verlint.report.commands import JSON_VERSION, Masker
-from verlint.report.display import visible
+from verlint.report.display import json_text, visible
 from verlint.source import Span
 
 TYPE_CHECKING = False
@@ -114,7 +113,7 @@ def json_of(tool: Tool, masker: Masker) -> str:
             for each in tool.flows
         ],
     }  # fmt: skip
-    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+    return json_text(data)
 
 
 def _option(option: Option, masker: Masker) -> dict[str, Any]:

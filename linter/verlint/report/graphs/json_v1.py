@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
 from verlint import __version__
 from verlint.graph.model import Edge, Node
+from verlint.report.display import json_text
 from verlint.report.graphs import Options
 from verlint.report.graphs.view import View
 from verlint.report.json_v1 import finding_json
@@ -25,7 +25,7 @@ def render(views: Sequence[View], options: Options) -> str:
         "checked": options.checked,
         "experiments": [_experiment(view) for view in views],
     }
-    return json.dumps(data, indent=2, ensure_ascii=False).encode("utf-8", "backslashreplace").decode() + "\n"
+    return json_text(data)
 
 
 def _experiment(view: View) -> dict[str, Any]:
