@@ -60,7 +60,7 @@ class Tree:
         """Whether a link that is below the root stands somewhere on the way of a path that ends outside it."""
         way = PurePosixPath(path)
         inside = not way.is_absolute() and ".." not in way.parts
-        return inside and any((self.root / each).is_symlink() for each in (way, *way.parents))
+        return inside and any(os.path.islink(self.root / each) for each in (way, *way.parents))
 
     def is_dir(self, path: str) -> bool:
         """Whether there is a folder."""

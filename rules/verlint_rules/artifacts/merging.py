@@ -19,7 +19,7 @@ def merged_folder(command: Command) -> Text | None:
     if program is None or _MERGER.fullmatch(program.entry) is None:
         return None
     words = program.arguments
-    for word, after in zip(words, (*words[1:], None), strict=True):
+    for word, after in zip(words, (*words[1:], None), strict=False):
         option, equals, _ = (word.known or word.prefix).partition("=")
         if option in _FOLDERS:
             return word.slice(len(option) + 1, 1_000_000) if equals else after

@@ -113,7 +113,7 @@ def _clone(words: Sequence[Text], command: Command, following: Sequence[Command]
     url = next((word for word in words if "://" in word.shown or "git@" in word.shown), None)
     if url is None:
         return None
-    for word, after in zip(words, (*words[1:], None), strict=True):
+    for word, after in zip(words, (*words[1:], None), strict=False):
         text = word.known or word.prefix
         ref = after if text in _REF_OPTIONS else None
         if text.startswith(("--branch=", "--revision=")):
