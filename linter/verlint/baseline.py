@@ -76,7 +76,7 @@ class Baseline:
         expired = tuple(
             (key, number)
             for key, number in sorted(left.items())
-            if number > 0 and key.code in ran and (key.path in seen or not (self.folder / key.path).exists())
+            if number > 0 and key.code in ran and (key.path in seen or not os.path.exists(self.folder / key.path))
         )
         return Split(tuple(new), len(findings) - len(new), expired)
 

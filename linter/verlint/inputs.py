@@ -71,7 +71,7 @@ def _folder_problem(path: Path) -> str:
     try:
         os.listdir(path)
     except FileNotFoundError:
-        return "is a symbolic link to nothing" if path.is_symlink() else "does not exist"
+        return "is a symbolic link to nothing" if os.path.islink(path) else "does not exist"
     except NotADirectoryError:
         return "is not a folder"
     except OSError as error:

@@ -65,7 +65,7 @@ class _Search:
     def run(self, paths: Sequence[str | Path]) -> Discovery:
         for given in paths:
             path = Path(os.path.normpath(self.here / given))
-            if path.is_dir():
+            if os.path.isdir(path):
                 self._folder(path)
             else:
                 self._named(path, given)
@@ -78,7 +78,7 @@ class _Search:
     def _named(self, path: Path, given: str | Path) -> None:
         below = path.is_relative_to(self.here)
         shown = display_path(path, self.here) if below else shown_path(Path(given))
-        if not path.exists() and not path.is_symlink():
+        if not os.path.lexists(path):
             self.result.problems.append(Unreadable(shown, "does not exist"))
         elif self.force_exclude and (pattern := self.settings.excluded_by(path)):
             self.result.skipped.append(Skipped(shown, f"excluded by `{pattern}`"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import stat
 from pathlib import Path
 
@@ -60,7 +61,7 @@ def read_bytes(path: Path, shown: str) -> bytes | Unreadable:
         with path.open("rb") as stream:
             data = stream.read(LIMIT + 1)
     except FileNotFoundError:
-        broken = path.is_symlink()
+        broken = os.path.islink(path)
         return Unreadable(shown, "is a symbolic link to nothing" if broken else "does not exist")
     except OSError as error:
         if error.errno == errno.ELOOP:

@@ -65,7 +65,7 @@ class Tree:
     def is_dir(self, path: str) -> bool:
         """Whether there is a folder."""
         full = self._on_disk(path)
-        return full is not None and full.is_dir()
+        return full is not None and os.path.isdir(full)
 
     def is_executable(self, path: str) -> bool:
         """Whether there is a file that may be run."""
@@ -100,7 +100,7 @@ class Tree:
             return found
         full = self._on_disk(path)
         found = None
-        if full is not None and full.is_file():
+        if full is not None and os.path.isfile(full):
             shown = os.path.relpath(full, Path.cwd()).replace(os.sep, "/")
             result = read(full, shown)
             found = result if isinstance(result, Source) else None

@@ -63,7 +63,7 @@ class Finder:
             if not text:
                 continue
             if looks_like_path(text):
-                place = self._checkout_at((self.root / text).resolve())
+                place = self._checkout_at(Path(os.path.realpath(self.root / text)))
                 if place is not None:
                     return self.on_disk(place, asked.call, source, asked.folders)
                 return Found(f"the checkout {text}", source=source, problem=f"there is no VeRL checkout at {text}")
@@ -212,7 +212,7 @@ def _installed() -> tuple[str, Path | None]:
 
 def is_checkout(text: str) -> bool:
     """Whether a folder is a VeRL checkout, or holds one."""
-    folder = Path(text).resolve()
+    folder = Path(os.path.realpath(text))
     places = (folder, folder / "verl", folder.parent if folder.name == "verl" else folder)
     return any(os.path.isfile(each / MARK) for each in places)
 

@@ -63,7 +63,7 @@ def _of_a_name(char: str) -> bool:
 def has(folder: Path, module: str, name: str) -> bool:
     """Whether one module (`verl/trainer/main_ppo.py`) has a name; False when there is no such module."""
     path = folder / module
-    return path.is_file() and re.search(rf"\b{re.escape(name)}\b", path.read_text("utf-8", "replace")) is not None
+    return os.path.isfile(path) and re.search(rf"\b{re.escape(name)}\b", path.read_text("utf-8", "replace")) is not None
 
 
 def fields(folder: Path, target: str) -> frozenset[str] | None:

@@ -49,7 +49,7 @@ def _file(given: Input, name: str, prompt_key: str, batch: int, ctx: Context) ->
     assert given.path is not None
     path, shown = given.path / name, os.path.join(given.shown, name)
     root = os.path.realpath(given.path)
-    if not path.is_file() or os.path.commonpath([root, os.path.realpath(path)]) != root:
+    if not os.path.isfile(path) or os.path.commonpath([root, os.path.realpath(path)]) != root:
         return
     try:
         if path.suffix == ".parquet":
