@@ -67,9 +67,9 @@ def _entry(given: Input, name: str, span: Span, ctx: Context) -> Iterator[Findin
         yield ctx.fail(span, "the path is absolute: it holds on this machine only", severity=WARNING)
     try:
         place = Path(os.path.join(given.path.parent, name.strip()))
-        if os.path.isdir(place):
+        if place.is_dir():
             yield ctx.fail(span, "the entry is a folder", help="name the experience file in it")
-        elif given.wanted.listed_files and not os.path.isfile(place):
+        elif given.wanted.listed_files and not place.is_file():
             yield ctx.fail(
                 span, "the listed file does not exist", help="run the extraction of this seed, or correct it"
             )
