@@ -6,25 +6,32 @@ import importlib.util
 import json
 import subprocess
 import sys
+from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+import verlint
 from fixture_cases import ROOT
 
 SCRIPT = ROOT / "benchmarks" / "run.py"
 PAGE = ROOT / "docs" / "performance.md"
 
 
-@pytest.fixture(scope="module")
-def benchmark() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("benchmark_run", SCRIPT)
+def loaded(name: str) -> ModuleType:
+    """A program of `benchmarks/` as a module."""
+    spec = importlib.util.spec_from_file_location(f"benchmark_{name}", ROOT / "benchmarks" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules["benchmark_run"] = module
+    sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def benchmark() -> ModuleType:
+    return loaded("run")
 
 
 @pytest.mark.slow
@@ -51,3 +58,24 @@ def test_the_page_is_written_by_the_script(benchmark: ModuleType) -> None:
     assert page.startswith(before)
     assert page.endswith(behind.partition('"Of processor time"')[2])
     assert page.count("\n| ") == 7, "a head, a line and five cases"
+
+
+def test_the_snapshot_of_the_corpora_reads_again() -> None:
+    corpus = loaded("corpus")
+    checkouts = corpus.read(corpus.SNAPSHOT)
+    assert sorted(checkouts) == sorted(corpus.AT)
+    assert corpus.text(checkouts) == corpus.SNAPSHOT.read_text("utf-8")
+    assert [lines[1] for lines in checkouts.values()] == [f"at {corpus.AT[name]}" for name in checkouts]
+    assert all("CRASHED" not in lines for lines in checkouts.values())
+
+
+def test_a_checkout_is_counted_by_rule(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = loaded("corpus")
+    command = "python3 -m verl.trainer.main_ppo\n    trainer.nnodes=1\n"
+    (tmp_path / "run.sh").write_text(command + "sleep 1\n" + command + "sleep 1\n" + command)
+    monkeypatch.chdir(tmp_path)
+    assert list(corpus.counted("example", verlint.check(".", select=["VL901"]))) == [
+        "== example",
+        "1 launchers, 1 experiments, 3 stages in 1 files",
+        f"VL901  broken-continuation {'3':>15}  run.sh:1, run.sh:4",
+    ]
