@@ -41,7 +41,8 @@ def run(arguments: argparse.Namespace) -> int:
     from verlint.cli.main import UsageError
     from verlint.cli.output import emit, output_targets, use_color
     from verlint.engine import check_project
-    from verlint.inputs import inputs_of
+    from verlint.inputs import inputs_of, shown_files
+    from verlint.secret import mask
     from verlint.settings import SettingsError
 
     call = Arguments(
@@ -68,6 +69,8 @@ def run(arguments: argparse.Namespace) -> int:
     report = check_project([], settings, Path.cwd(), inputs=inputs)
     if not emit(report, targets, color=use_color(arguments.color, sys.stdout)):
         return FAILED
+    for line in shown_files(inputs):
+        print(mask(line), file=sys.stderr)
     return exit_code(report, settings)
 
 

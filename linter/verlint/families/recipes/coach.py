@@ -282,7 +282,7 @@ COACH = Cookbook(
             ("wildchat-if_rubric-4o_train.parquet", "wildchat-if_rubric-4o_val.parquet",
              "tulu-3-sft-mixture-filtered.parquet", "alpacaeval2/alpaca_eval_gpt4_baseline.json", "wildbench/v2.json",
              "arena_hard_v2/prompts.json", "creativewritingv3/creative_writing_prompts_v3.json"),
-            prompt_key="prompt", trains_on={"wildchat-if_rubric-4o_train.parquet": 256},
+            prompt_key="prompt", trains_on={"wildchat-if_rubric-4o_train.parquet": 64},
         )
     },
     profiles={"el": "coach", "rl": "coach"},

@@ -131,7 +131,7 @@ class Alias:
 @dataclass(frozen=True, slots=True)
 class DataFiles:
     """The files of a data root under the name of a profile, with the column that holds the prompt and, where a stage
-    trains on a file, the number of rows it needs at least (its batch)."""
+    trains on a file, the number of rows it needs at least (the batch of the launchers, or its default)."""
 
     files: tuple[str, ...]
     prompt_key: str = ""
