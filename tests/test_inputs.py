@@ -358,7 +358,7 @@ def test_all_inputs_of_a_spec(here: Path, capsys: pytest.CaptureFixture[str], mo
     assert said(["x.exp.yaml"], capsys) == (1, ["VL824 error", "VL824 error", "VL820 error"])
     monkeypatch.delenv("PROMPT_DATA")
     assert main(["inputs", "x.exp.yaml"]) == 1
-    assert "not checked: roots.data needs $PROMPT_DATA, which is not set" in capsys.readouterr().err
+    assert "not checked: train reads below $PROMPT_DATA, which is not set" in capsys.readouterr().err
 
 
 WRONG = {
