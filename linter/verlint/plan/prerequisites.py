@@ -40,6 +40,7 @@ OPEN: Mapping[str, tuple[int, str, str]] = {
     "FIRST_STEP": (4, "the first checkpoint to score (--checkpoint-start)", "10"),
     "LAST_STEP": (4, "the last checkpoint to score (--checkpoint-end)", "300"),
     "STEP_DISTANCE": (4, "the distance of the checkpoints to score (--checkpoint-step)", "10"),
+    "EVALUATED_RUN": (4, "the run whose checkpoint is evaluated: the exp_name of a training", "run-a"),
     "RESUME_STEP": (4, "the saved warm-up step that the adversarial stage starts from (--resume-checkpoint)", "800"),
     "DATA_REPOSITORY": (5, "the data set repository on the hub", "OWNER/NAME"),
     "TRAIN_FILE": (5, "the training file below the data root", "train.parquet"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -228,7 +229,7 @@ class Staging:
             key, sign, rest = note.partition("=")
             if sign and key in overrides:
                 note = f"{key}={self.reader.shown(overrides[key], stage)}:{rest.partition(':')[2]}"
-            yield note
+            yield re.sub(r"\{\w+\}", "N", note)
 
     def _handover(self, name: str, stage: Mapping[str, Any]) -> Iterator[Step]:
         """The copy of a checkpoint into the run of a stage, which its launcher expects and nobody else makes."""
