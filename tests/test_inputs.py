@@ -6,6 +6,7 @@ import contextlib
 import importlib
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from constraint_launches import parquet_end
-from fixture_cases import ROOT
+from fixture_cases import FIXTURES, ROOT
 from verlint.cli.main import main
 
 
@@ -215,7 +216,7 @@ TRAIN, TEST = "lmsys_gpt5_chat_filtered_train.parquet", "lmsys_gpt5_chat_filtere
 
 def write_table(path: Path, columns: dict[str, list[str]]) -> None:
     arrow = pytest.importorskip("pyarrow")
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     table = arrow.table({name: arrow.array(values, arrow.string()) for name, values in columns.items()})
     importlib.import_module("pyarrow.parquet").write_table(table, path)
 
@@ -361,6 +362,101 @@ def test_all_inputs_of_a_spec(here: Path, capsys: pytest.CaptureFixture[str], mo
     assert "not checked: train reads below $PROMPT_DATA, which is not set" in capsys.readouterr().err
 
 
+OPO_SPEC = """schema: verlint/exp-v1
+name: exact
+family: opo
+checkout: {verl: {path: code}}
+roots: {data: "${oc.env:OPO_DATA}"}
+vars: {batch: 64}
+stages:
+  train:
+    kind: config
+    checkout: verl
+    entry: verl.trainer.main_ppo
+    overrides:
+      data.train_files: ["${roots.data}/a.parquet", "${roots.data}/b.parquet"]
+      data.val_files: extra/val.parquet
+      data.train_batch_size: "${vars.batch}"
+"""
+
+
+def test_batch_and_column_are_those_of_the_spec(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Paths of a stage count from its checkout; the column is VeRL's own where the spec names none."""
+    (here / "x.exp.yaml").write_text(OPO_SPEC)
+    write_table(here / "data/a.parquet", {"prompt": ["a"] * 64})
+    write_table(here / "data/b.parquet", {"prompt": ["a"] * 63})
+    write_table(here / "code/extra/val.parquet", {"question": ["a"]})
+    monkeypatch.setenv("OPO_DATA", str(here / "data"))
+    assert messages_of(["x.exp.yaml"], capsys)[0] == [
+        "no column `prompt`, which holds the prompts; columns: question",
+        "the file has 63 rows, fewer than one batch of 64: VeRL stops with `Train dataloader is empty!`",
+    ]
+    (here / "x.exp.yaml").write_text(OPO_SPEC.replace("batch: 64", "batch: 63").replace("extra/", "extra/<SET>-"))
+    found, err = messages_of(["x.exp.yaml"], capsys)
+    assert found == []
+    assert "not checked: train: --expect-file <SET>-val.parquet is still open\n" in err
+
+
+ROUND = """schema: verlint/exp-v1
+name: third
+family: oel
+roots: {checkpoints: "${oc.env:OEL_ROOT}"}
+stages:
+  consolidate:
+    kind: consolidate
+    round: 3
+    launcher: scripts/textgame_consolidate.sh
+    args:
+      resume_policy_name: con-r2
+      resume_policy_ckpt: 100
+      exp_name: con-r3
+      exp_path: "${roots.checkpoints}/ext-r3/experience_list.txt"
+      deploy_save_dir: "${roots.checkpoints}/dep-r3/deploy_data"
+"""
+
+
+def test_the_checkpoint_that_a_spec_goes_on_from(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (here / "x.exp.yaml").write_text(ROUND)
+    (here / "ext-r3").mkdir()
+    (here / "ext-r3/experience_list.txt").write_text("a.txt\n")
+    monkeypatch.setenv("OEL_ROOT", str(here))
+    assert main(["inputs", "x.exp.yaml", "--output-format", "concise"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.removeprefix(f"{here}/") for line in lines[:2]] == [
+        "con-r2/global_step_100/actor:1:1: VL824 the folder does not exist",
+        "ext-r3/experience_list.txt:1:1: VL821 the listed file does not exist",
+    ]
+    (here / "con-r2/global_step_100/actor").mkdir(parents=True)
+    (here / "ext-r3/a.txt").touch()
+    assert main(["inputs", "x.exp.yaml"]) == 0
+
+
+def test_what_a_stage_makes_is_not_asked_for(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["inputs", str(FIXTURES / "experiments/oel/clean/oel-sokoban.exp.yaml")]) == 0
+    assert "its stages make all that they read" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("family", ["oel", "opcd --track math", "coach --track el", "gad", "opo"])
+def test_inputs_of_a_plan_are_those_that_it_names(
+    family: str, here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The spec of a plan, with all roots set and empty: the files that are missing are those of the plan's list."""
+    call = ["plan", "--family", *family.split(), "--format"]
+    main([*call, "spec"])
+    (here / "plan.exp.yaml").write_text(capsys.readouterr().out)
+    main([*call, "json"])
+    plan = json.loads(capsys.readouterr().out)
+    for name in re.findall(r"oc\.env:(\w+)", (here / "plan.exp.yaml").read_text()):
+        monkeypatch.setenv(name, str(here))
+    main(["inputs", "plan.exp.yaml", "--output-format", "json"])
+    missing = {os.path.relpath(each["path"], here) for each in json.loads(capsys.readouterr().out)["findings"]}
+    assert missing == {each["name"].partition("/")[2] for each in plan["inputs"] if "<" not in each["name"]}
+
+
 WRONG = {
     "": "nothing to check",
     "--data-root . --profile gda": "--profile `gda` is not known",
@@ -368,6 +464,9 @@ WRONG = {
     "--data-root . --expect-dir /tmp": "relative to the data root",
     "--experience-list x --min-lines -1": "--min-lines takes 0 or more",
     "missing.exp.yaml": "missing.exp.yaml: does not exist",
+    "--data-root . --train-file /x": "relative to the data root",
+    "--data-root . --train-batch-size -1": "--train-batch-size takes 0 or more, not -1",
+    "--system-prompt-text x --experience-max-length -5": "--experience-max-length takes 0 or more, not -5",
     "--data-root . --select VL999": "unknown rule",
 }
 

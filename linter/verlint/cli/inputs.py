@@ -19,11 +19,11 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "inputs",
         help="check experience lists, system prompts and data roots before a run",
-        usage="verlint inputs [options] [SPEC]",
+        usage="verlint inputs [options] [SPEC ...]",
         description="Check what a run reads beside its launchers. Nothing is run, downloaded or loaded.",
         allow_abbrev=False,
     )
-    parser.add_argument("spec", nargs="?", metavar="SPEC", help="an experiment spec: all inputs that it names")
+    parser.add_argument("specs", nargs="*", metavar="SPEC", help="experiment specs: all inputs that they name")
     add_options(parser)
     output = parser.add_argument_group("output")
     output.add_argument("--output-format", action="append", metavar="NAME[:FILE]", help=", ".join(FORMATS))
@@ -57,9 +57,9 @@ def run(arguments: argparse.Namespace) -> int:
         settings = read_call(call)
         targets = output_targets(settings)
         inputs = inputs_of(arguments)
-        if arguments.spec is not None:
-            inputs += inputs_of_spec(arguments.spec)
-        elif not inputs:
+        for spec in arguments.specs:
+            inputs += inputs_of_spec(spec)
+        if not inputs and not arguments.specs:
             raise UsageError(
                 "nothing to check: --experience-list, --system-prompt-file, --system-prompt-text, --data-root or a spec"
             )

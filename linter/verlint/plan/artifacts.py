@@ -54,7 +54,11 @@ class Artifacts:
 
     def reads(self, name: str, stage: Mapping[str, Any], recipe: Recipe | None) -> list[Artifact]:
         """What a stage reads, its models first."""
-        found = [*self._models(stage), *self._of_deps(name, stage), *self._alone(stage, recipe), *self._files(stage)]
+        made = list(self._of_deps(name, stage))
+        alone = list(self._alone(stage, recipe))
+        if any(is_dataset(each) for each in made):  # the spec says itself which data the stage reads
+            alone = [each for each in alone if not is_dataset(each)]
+        found = [*self._models(stage), *made, *alone, *self._files(stage)]
         return list({each.path: each for each in reversed(found)}.values())[::-1]
 
     def writes(self, stage: Mapping[str, Any]) -> list[Artifact]:

@@ -57,7 +57,7 @@ class Checks:
         data = [each for each in reads if is_dataset(each)]
         made = bool(data) and all(each.source for each in data)
         roots = self.reader.spec.get("roots", {})
-        if "data" in roots and (words := self._data(stage, recipe)):
+        if "data" in roots and (words := self._data(stage, recipe, data)):
             yield Check(name, stage, "--data-root", _ROOT, tuple(words), made)
         for folder, words in self._elsewhere(stage):
             yield Check(name, stage, "--data-root", folder, tuple(words), made)
@@ -93,7 +93,7 @@ class Checks:
             words += ["--experience-max-length", self.reader.shown(length, stage)]
         yield Check(name, stage, "--system-prompt-file", path, tuple(words), made)
 
-    def _data(self, stage: Mapping[str, Any], recipe: Recipe | None) -> list[str]:
+    def _data(self, stage: Mapping[str, Any], recipe: Recipe | None, data: list[Artifact]) -> list[str]:
         """The options for the files below the data root that a stage reads, none when it reads none that are known."""
         args = stage.get("args", {})
         profile = self.book.profiles.get(self.track, "")
@@ -105,10 +105,10 @@ class Checks:
                  if path.startswith(_ROOT + "/")]  # fmt: skip
         if words:
             return [*(self.reader.shown(word, stage) for word in words), *self._batch(stage), *self._key(stage)]
-        places = [each.place.replace("{val_data}", str(args.get("val_data", "<VALIDATION_DATA>"))) for each in inputs]
-        for place in places:
-            if place.startswith(_ROOT + "/"):
-                words += ["--expect-file", place.removeprefix(_ROOT + "/")]
+        root = self.reader.shown(_ROOT) + "/"
+        for each in data:
+            if not each.source and each.path.startswith(root):
+                words += ["--expect-file", each.path.removeprefix(root)]
         key = self.book.data[profile].prompt_key if profile in self.book.data else ""
         return [*words, *(["--prompt-key", key] if key else [])] if words else []
 

@@ -38,7 +38,9 @@ def _missing(given: Input, name: str, whose: str, ctx: Context, *, folder: bool 
     problem, mode = look(given.path / name)
     if problem == "does not exist":
         hint = f"; `{near}` is there" if (near := _near(os.path.join(given.path, name))) else ""
-        yield in_file(shown, ctx, f"{what} {problem}{hint}", help="run the data preparation")
+        yield in_file(
+            shown, ctx, f"{what} {problem}{hint}", help="make it with the data preparation, or correct the folder"
+        )
     elif problem:
         yield in_file(shown, ctx, f"{what} {problem}")
     elif outside(given.path, name):
