@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import builtins
 import importlib
+import io
 import json
 import os
 import re
 import shlex
+import socket
 import subprocess
 import sys
 import textwrap
@@ -16,19 +19,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from checkout import ROOT, copy_checkout
 from fixture_cases import EXAMPLES, expected_text
-from verlint.cli.main import VERBS
+from verlint.cli.main import VERBS, main
 from verlint.files.comments import DIRECTIVES
 from verlint.report import FORMATS
 from verlint.rule import THEMES, find_rule, load_rules, match_rules
 from verlint.settings import READERS, read_settings_file
 
+SKILL = ROOT / "docs/agent-skill/SKILL.md"
 PAGES = sorted(
-    [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")] + list((ROOT / "docs").glob("*.md"))
+    [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")] + [*(ROOT / "docs").glob("*.md"), SKILL]
 )
 CUT = "…"
 """A line of an excerpt that stands for lines left out."""
@@ -260,6 +265,64 @@ def test_the_messages_of_the_readme_are_real() -> None:
         assert f": {message}\n" in said or f"{code}: {message}" in whole, (
             "README.md quotes a message that is no longer said"
         )
+
+
+# The skill -----------------------------------------------------------------------------------------------------------
+
+
+def skill_lines() -> list[str]:
+    return [line for fence in fences(SKILL) if fence.language == "bash" for line in fence.text.splitlines() if line]
+
+
+def test_the_skill_has_its_front_matter() -> None:
+    from ruamel.yaml import YAML
+
+    _, head, body = SKILL.read_text("utf-8").split("---\n", 2)
+    data = YAML(typ="safe", pure=True).load(head)
+    assert set(data) == {"name", "description"}
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", data["name"])
+    assert 0 < len(data["description"]) <= 1024
+    assert [title.split(". ")[-1] for title in re.findall(r"^## (.+)$", body, re.MULTILINE)] == [
+        "Classify", "Plan", "Check the inputs", "Lint", "Report",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("line", skill_lines())
+def test_a_command_of_the_skill_works_and_does_nothing(
+    line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It ends as the page says, prints something, starts nothing but git for the names of a folder's files, opens no
+    connection and writes no file."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError(f"{line} opens a connection")
+
+    def read_only(file: Any, mode: str = "r", *more: Any, **named: Any) -> Any:
+        assert not set(mode) & set("wax+"), f"{line} writes {file}"
+        return open_file(file, mode, *more, **named)
+
+    class ListsFiles(subprocess.Popen[Any]):
+        def __init__(self, words: list[str], *more: Any, **named: Any) -> None:
+            assert words[0] == "git", f"{line} starts {words}"
+            assert "ls-files" in words or "rev-parse" in words, f"{line} starts {words}"
+            super().__init__(words, *more, **named)
+
+    open_file = io.open
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(socket, "socket", refuse)
+    monkeypatch.setattr(subprocess, "Popen", ListsFiles)
+    monkeypatch.setattr(io, "open", read_only)
+    monkeypatch.setattr(builtins, "open", read_only)
+    command, _, remark = line.partition("#")
+    said = re.search(r"exit code (\d)", remark)
+    out = ""
+    for call in command.split("|"):
+        name, *words = shlex.split(call)
+        assert name == "verlint"
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(out.encode()), "utf-8"))
+        code = main(words)
+        out, err = capsys.readouterr()
+        assert (code, bool(out)) == (int(said[1]) if said else 0, True), err
 
 
 # The recipe ----------------------------------------------------------------------------------------------------------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
 from pathlib import Path
 
@@ -28,7 +30,7 @@ def checkout(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest
 
 def test_the_draft_passes_the_check(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["init"]) == 0
-    assert f"family {checkout.name if checkout.name != 'opo' else 'unknown'}" in capsys.readouterr().out
+    assert f"family {checkout.name}" in capsys.readouterr().out
     [spec] = checkout.glob("*.exp.yaml")
     assert main(["check", ".", "--require-files"]) == 0, capsys.readouterr().out
     assert "<" in spec.read_text()
@@ -39,13 +41,44 @@ def test_the_draft_passes_the_check(checkout: Path, capsys: pytest.CaptureFixtur
 def test_the_draft_can_be_planned(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["init"])
     [spec] = checkout.glob("*.exp.yaml")
-    code = main(["plan", str(spec)])
-    out, err = capsys.readouterr()
-    if checkout.name == "opo":
-        assert (code, "a plan needs the family" in err) == (2, True)
-    else:
-        assert code == 0
-        assert "not executed" in out
+    capsys.readouterr()
+    assert main(["plan", str(spec), "--format", "json"]) == 0
+    plan = json.loads(capsys.readouterr().out)
+    open_ones = {each["name"]: each["stages"] for each in plan["unresolved"]}
+    assert plan["family"] == checkout.name
+    assert plan["steps"]
+    assert all(step["commands"] and step["label"] == "not executed" for step in plan["steps"])
+    assert set(re.findall("<[A-Z_]+>", spec.read_text())) <= set(open_ones)
+    assert all(open_ones.values())
+
+
+def test_a_draft_of_unknown_launchers_can_be_planned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.sh").write_text('python3 -m verl.trainer.main_ppo data.train_batch_size=64 "$@"\n')
+    (tmp_path / "test.sh").write_text('python3 -m verl.trainer.main_ppo trainer.val_only=True "$@"\n')
+    assert main(["init"]) == 0
+    [spec] = tmp_path.glob("*.exp.yaml")
+    assert "kind: eval, launcher: test.sh" in spec.read_text()
+    assert main(["plan", str(spec)]) == 0
+    out = capsys.readouterr().out
+    assert "  - family: which family the stages are of: oel, opcd, coach, gad, opo;" in out
+    assert "$ bash train.sh" in out
+
+
+def test_the_readme_of_opo_gives_its_configuration(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A checkout of OPO has no launcher, only a command in its README."""
+    (tmp_path / "opo").mkdir()
+    monkeypatch.chdir(tmp_path / "opo")
+    command = "python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo data.train_batch_size=${GLOBAL_BSZ}"
+    Path("README.md").write_text(f"# OPO\n\n```bash\n{command}\n```\n")
+    assert main(["init"]) == 0
+    assert "family opo" in capsys.readouterr().out
+    assert main(["plan", "opo-opo.exp.yaml"]) == 0
+    assert "algorithm.kl_ctrl.kl_coef=0.0" in capsys.readouterr().out
 
 
 def test_nothing_is_overwritten(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,7 +5,9 @@ Files are read as far as a rule needs them: texts up to the reader's limit, of a
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -23,7 +25,8 @@ LIST, PROMPT, DATA = "experience-list", "system-prompt", "data-root"
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What must hold of the inputs of a call. `prompt_type` is "" when it is not known, `max_tokens` 0."""
+    """What must hold of the inputs of a call. `prompt_type` and `prompt_key` are "" when they are not known,
+    `max_tokens` and `batch` 0. `train_files` are those that need the rows of one training batch."""
 
     min_lines: int = 1
     warn_absolute: bool = False
@@ -34,14 +37,28 @@ class Wanted:
     profiles: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
+    train_files: tuple[str, ...] = ()
+    batch: int = 0
+    prompt_key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """A file that a data root must hold: its path in the root, the profile that asks for it ("" for none), the column
+    of the prompts ("" when that is not known), and the rows that it needs."""
+
+    name: str
+    profile: str
+    prompt_key: str
+    rows: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Input:
     """One input. `path` is where it is on disk (None for a text given in the call), `shown` its name as printed.
 
-    `source` is its text, None for a folder or when it cannot be read; then `problem` says why. `crlf` and `bom` say how
-    its bytes are."""
+    `source` is its text, None for a folder or when it cannot be read; then `problem` says why. `bom` says that its
+    bytes begin with a mark."""
 
     kind: str
     shown: str
@@ -68,15 +85,69 @@ def read_input(kind: str, name: str, wanted: Wanted) -> Input:
 
 
 def _folder_problem(path: Path) -> str:
-    try:
-        os.listdir(path)
-    except FileNotFoundError:
-        return "is a symbolic link to nothing" if os.path.islink(path) else "does not exist"
-    except NotADirectoryError:
+    problem, mode = look(path)
+    if problem:
+        return problem
+    if not stat.S_ISDIR(mode):
         return "is not a folder"
+    return look(os.path.join(path, "."))[0]  # needs the right to enter it
+
+
+def look(path: str | Path) -> tuple[str, int]:
+    """What keeps a path from being opened ("" for nothing), and its mode (0 then)."""
+    try:
+        return "", os.stat(path).st_mode
+    except FileNotFoundError:
+        return ("is a symbolic link to nothing" if os.path.islink(path) else "does not exist"), 0
     except OSError as error:
-        return f"cannot be read: {error.strerror or error}"
-    return ""
+        if error.errno == errno.ELOOP:
+            return "is a symbolic link that leads in a circle", 0
+        return f"cannot be read: {error.strerror or error}", 0
+    except ValueError as error:
+        return f"cannot be read: {error}", 0
+
+
+def data_files(wanted: Wanted) -> list[DataFile]:
+    """The files that a data root must hold, each once."""
+    from verlint.families.recipes import profiles
+
+    known, found = profiles(), dict[str, DataFile]()
+    for profile in wanted.profiles:
+        files = known[profile]
+        for name in files.files:
+            trains = name in files.trains_on
+            rows = (wanted.batch or files.trains_on[name]) if trains else 1
+            found.setdefault(name, DataFile(name, profile, wanted.prompt_key or files.prompt_key, rows))
+    for name in wanted.train_files:
+        found.setdefault(name, DataFile(name, "", wanted.prompt_key, wanted.batch or 1))
+    for name in wanted.files:
+        found.setdefault(name, DataFile(name, "", wanted.prompt_key, 1))
+    return list(found.values())
+
+
+def outside(root: Path, name: str) -> bool:
+    """Whether a path below a root leads out of it, over links."""
+    real = os.path.realpath(root)
+    return os.path.commonpath([real, os.path.realpath(os.path.join(root, name))]) != real
+
+
+def shown_files(inputs: Sequence[Input]) -> Iterator[str]:
+    """A line for each whole parquet file of the inputs: its rows, and its columns where they can be read."""
+    from verlint.verl.data_file import columns_of, rows_of
+
+    for given in inputs:
+        if given.kind != DATA or given.path is None or given.problem:
+            continue
+        for each in data_files(given.wanted):
+            path = given.path / each.name
+            if path.suffix != ".parquet" or outside(given.path, each.name) or (rows := rows_of(path)) is None:
+                continue
+            try:
+                columns = columns_of(path)
+            except ValueError:
+                continue
+            names = "columns " + ", ".join(columns) if columns is not None else "columns not read: no pyarrow"
+            yield f"{os.path.join(given.shown, each.name)}: {rows} row{'' if rows == 1 else 's'}; {names}"
 
 
 def entries(source: Source) -> Iterator[tuple[str, int, int]]:
@@ -109,6 +180,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     must.add_argument("--profile", action="append", default=[], metavar="NAME", help="files a data root must hold")
     must.add_argument("--expect-file", action="append", default=[], metavar="PATH", help="a file below the data root")
     must.add_argument("--expect-dir", action="append", default=[], metavar="PATH", help="a folder below the data root")
+    must.add_argument("--train-file", action="append", default=[], metavar="PATH", help="a file that is trained on")
+    must.add_argument("--train-batch-size", type=int, default=0, metavar="N", help="least rows of what is trained on")
+    must.add_argument("--prompt-key", default="", metavar="NAME", help="the column that holds the prompts")
 
 
 def inputs_of(arguments: argparse.Namespace) -> list[Input]:
@@ -119,12 +193,12 @@ def inputs_of(arguments: argparse.Namespace) -> list[Input]:
     for name in arguments.profile:
         if name not in known:
             raise ValueError(f"--profile `{name}` is not known; allowed: {', '.join(known)}")
-    for name in (*arguments.expect_file, *arguments.expect_dir):
+    for name in (*arguments.expect_file, *arguments.expect_dir, *arguments.train_file):
         if os.path.isabs(name) or ".." in Path(name).parts:
             raise ValueError(f"`{name}`: paths that are expected are relative to the data root and stay in it")
-    for name, number in (("--min-lines", arguments.min_lines), ("--min-prompt-chars", arguments.min_prompt_chars)):
-        if number < 0:
-            raise ValueError(f"{name} takes 0 or more")
+    for option in ("min_lines", "min_prompt_chars", "experience_max_length", "train_batch_size"):
+        if getattr(arguments, option) < 0:
+            raise ValueError(f"--{option.replace('_', '-')} takes 0 or more, not {getattr(arguments, option)}")
     wanted = Wanted(
         arguments.min_lines,
         arguments.warn_absolute_lines,
@@ -135,6 +209,9 @@ def inputs_of(arguments: argparse.Namespace) -> list[Input]:
         tuple(arguments.profile),
         tuple(arguments.expect_file),
         tuple(arguments.expect_dir),
+        tuple(arguments.train_file),
+        arguments.train_batch_size,
+        arguments.prompt_key,
     )
     out = [read_input(LIST, name, wanted) for name in arguments.experience_list]
     out += [read_input(PROMPT, name, wanted) for name in arguments.system_prompt_file]

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verlint.cli.main import FAILED, OK, complain
 
 if TYPE_CHECKING:
-    from verlint.plan.checkout import Found
+    from verlint.experiment.project import Project
+    from verlint.plan.checkout import Found, Started
 
 SETTINGS = "verlint.toml"
 HOOKS = ".pre-commit-config.yaml"
@@ -76,7 +79,17 @@ def _look(folder: Path) -> Found:
     scripts = [script for script in project.scripts if not script.document and not script.path.startswith("verl/")]
     launchers = tuple(script.path for script in scripts if _starts(script))
     drivers = tuple(script.path for script in scripts if script.path not in launchers)
-    return look_at(folder, launchers, drivers)
+    return look_at(folder, launchers, drivers, lambda: _started(project, folder))
+
+
+def _started(project: Project, folder: Path) -> Iterator[Started]:
+    """What the launchers and READMEs start, without those of a trainer's own checkout."""
+    from verlint.plan.checkout import Started
+
+    for launch, _ in project.launches:
+        path = os.path.relpath(launch.span.in_file().source.path, folder)
+        if not path.startswith("verl/"):
+            yield Started(path, launch.family, launch["trainer.val_only"].equals(True) is True)
 
 
 def _starts(script: Any) -> bool:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from typing import Any
 
 from verlint.cli.main import FAILED, OK, complain
 
 FORMATS = ("text", "markdown", "json", "spec")
+_SAVED = "plan.exp.yaml"
 
 
 def add_parser(subparsers: Any) -> None:
@@ -63,14 +65,17 @@ def _output(arguments: argparse.Namespace) -> str:
     if arguments.list or arguments.list_aliases:
         return _listing(arguments)
     given = {option.name: text for option in OPTIONS if (text := getattr(arguments, option.name)) is not None}
-    intended = None
+    intended: tuple[str, ...] | None = None
+    checks: tuple[str, ...] = ()
     if arguments.spec is not None:
         odd = [f"--{name.replace('_', '-')}" for name in given if name != "credentials"]
         odd += [f"--{name}" for name in ("family", "track", "stage") if getattr(arguments, name) is not None]
         if odd:
             raise PlanError(f"a spec says what is planned; not with it: {', '.join(odd)}")
         spec = read_plain_spec(arguments.spec)
-        stage = ""
+        stage, name = "", shlex.quote(arguments.spec)
+        if arguments.spec != "-":
+            checks = (f"verlint check {name}", f"verlint inputs {name}")
     else:
         if not arguments.family:
             raise PlanError("--family or a spec is needed; `verlint plan --list` shows what can be planned")
@@ -78,11 +83,20 @@ def _output(arguments: argparse.Namespace) -> str:
         if (arguments.family.lower(), stage) == ("coach", "list"):
             return _listing(arguments)
         spec = spec_of(arguments.family, arguments.track or "", stage, given)
+        call = shlex.join(_call(arguments, stage, given))
+        checks = (f"{call} > {_SAVED}", f"verlint check {_SAVED}", f"verlint inputs {_SAVED}")
     if arguments.format == "spec":
         return spec_text(spec)
     if "credentials" in given:
         intended = _services(given["credentials"])
-    return _rendered(plan_of(spec, stage, intended), arguments.format)
+    return _rendered(plan_of(spec, stage, intended, checks), arguments.format)
+
+
+def _call(arguments: argparse.Namespace, stage: str, given: dict[str, str]) -> list[str]:
+    """The call that prints the spec of a plan."""
+    track = ["--track", arguments.track] if arguments.track else []
+    options = [word for name, text in given.items() for word in (f"--{name.replace('_', '-')}", text)]
+    return ["verlint", "plan", "--family", arguments.family, *track, "--stage", stage, *options, "--format", "spec"]
 
 
 def _services(text: str) -> tuple[str, ...]:

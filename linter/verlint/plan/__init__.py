@@ -17,9 +17,14 @@ def spec_of(family: str, track: str, stage: str, options: Mapping[str, str]) -> 
     return Draft(make_wish(family, track, stage, options)).spec()
 
 
-def plan_of(spec: Mapping[str, Any], stage: str = "", intended: tuple[str, ...] | None = None) -> Plan:
-    """The plan of a spec, given as plain data. `intended` are the services whose credentials will be given. Raises
-    PlanError when its family is not known."""
-    from verlint.plan.staging import Staging
+def plan_of(
+    spec: Mapping[str, Any],
+    stage: str = "",
+    intended: tuple[str, ...] | None = None,
+    checks: tuple[str, ...] = (),
+) -> Plan:
+    """The plan of a spec, given as plain data. `intended` are the services whose credentials will be given, `checks`
+    the calls to make before the first step."""
+    from verlint.plan.staging import SPEC_CHECKS, Staging
 
-    return Staging(spec).plan(stage, intended)
+    return Staging(spec).plan(stage, intended, checks or SPEC_CHECKS)

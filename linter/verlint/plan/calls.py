@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from verlint.experiment.spec import step_range
@@ -35,10 +36,8 @@ class Caller:
             return [f"{start} {self._line(stage, record)}"]
         behind = [self.reader.shell(word, stage) for word in stage.get("x-append", ())]
         args = dict(stage.get("args", {}))
-        calls = [
-            " ".join([start, *self._options(each, stage), *behind])
-            for each in self._each(args, ranged=recipe is not None and recipe.ranged)
-        ]
+        each_call = self._each(args, ranged=recipe is not None and recipe.ranged)
+        calls = [" ".join([start, *self._options(each, stage), *behind]) for each in islice(each_call, _MOST_CALLS + 1)]
         return calls if len(calls) <= _MOST_CALLS else [self._loop(args, calls[0])]
 
     def _loop(self, args: Mapping[str, Any], call: str) -> str:
@@ -141,11 +140,11 @@ def _ends(steps: object) -> tuple[object, object, object]:
     return f"<{name}_FIRST>", f"<{name}_LAST>", f"<{name}_DISTANCE>"
 
 
-def _steps(steps: object) -> list[object]:
+def _steps(steps: object) -> Sequence[object]:
     if isinstance(steps, list):
         return [each for item in steps for each in _steps(item)]
     found = step_range(str(steps))
-    return list(found) if found is not None else [steps]
+    return found if found is not None else [steps]
 
 
 def _lowered(name: str, value: object) -> object:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from pathlib import Path
 from typing import Any
 
@@ -32,13 +32,31 @@ class Found:
     spec: Mapping[str, Any] | None
 
 
-def look_at(folder: Path, launchers: tuple[str, ...], drivers: tuple[str, ...]) -> Found:
-    """The draft for a checkout, of which the launchers and drivers are known."""
+@dataclass(frozen=True, slots=True)
+class Started:
+    """What a launcher or README starts: its path, the family that is known of it ("" for none), and whether it only
+    evaluates."""
+
+    path: str
+    family: str
+    evaluates: bool
+
+
+def look_at(
+    folder: Path, launchers: tuple[str, ...], drivers: tuple[str, ...], look_inside: Callable[[], Iterable[Started]]
+) -> Found:
+    """The draft for a checkout, of which the launchers and drivers are known; `look_inside` tells what they start,
+    which is asked where their names say nothing."""
     kinds = _kinds(folder)
     family = _family(folder, kinds)
     if family:
         return Found(launchers, drivers, family, _of_family(folder, family, kinds[family]))
-    return Found(launchers, drivers, "", _of_launchers(folder, launchers) if launchers else None)
+    started = set(look_inside())
+    evaluating = {path for path in launchers if all(each.evaluates for each in started if each.path == path)}
+    evaluating &= {each.path for each in started}
+    if {each.family for each in started} == {"opo"}:
+        return Found(launchers, drivers, "opo", _of_opo(folder, launchers, evaluating))
+    return Found(launchers, drivers, "", _of_launchers(folder, launchers, evaluating) if launchers else None)
 
 
 def _kinds(folder: Path) -> dict[str, dict[str, list[str]]]:
@@ -155,22 +173,48 @@ def _close(spec: dict[str, Any]) -> None:
     spec["stages"] = spec.pop("stages")
 
 
-def _of_launchers(folder: Path, launchers: tuple[str, ...]) -> dict[str, Any]:
-    """A spec of launchers that are of no known family, each a stage of its own."""
+def _of_opo(folder: Path, launchers: tuple[str, ...], evaluating: Set[str]) -> dict[str, Any]:
+    """A spec of OPO: its configuration, or the launchers that hold it."""
+    spec = Draft(make_wish("opo", "", "config", {})).spec()
+    spec["name"] = f"opo-{_plain(folder.name)}"
+    for checkout in spec["checkout"].values():
+        checkout["path"] = "."
+    if launchers:
+        stages = _stages(launchers, evaluating)
+        training = [name for name, stage in stages.items() if stage["kind"] == "train"]
+        for name, stage in stages.items():
+            run = "<EXP_NAME>" if len(training) == 1 else f"<EXP_NAME>-{name}"
+            more = {"exp_name": run} if name in training else {"exp_name": "<EVALUATED_RUN>", "ckpt": "<EVAL_STEP>"}
+            args = {"model": "${models.policy}", **more, "nnodes": "${resources.num_nodes}"}
+            stage |= {"checkout": next(iter(spec["checkout"])), "args": args}
+            _fit(stage, folder / stage["launcher"])  # which leaves out what a launcher takes under other names
+            if name in training:
+                stage["credentials"] = list(spec["credentials"])
+        spec["stages"] = stages
+    return spec
+
+
+def _stages(launchers: tuple[str, ...], evaluating: Set[str]) -> dict[str, Any]:
+    """A stage for each launcher, named after it, those that train first."""
     stages: dict[str, Any] = {}
-    for path in launchers:
+    for path in sorted(launchers, key=lambda path: path in evaluating):
         name = base = _plain(path.rpartition("/")[2].removesuffix(".sh"))
         number = 2
         while name in stages:
             name, number = f"{base}-{number}", number + 1
-        stages[name] = {"kind": "train", "launcher": path, "optional": True}
+        stages[name] = {"kind": "eval" if path in evaluating else "train", "launcher": path, "optional": True}
+    return stages
+
+
+def _of_launchers(folder: Path, launchers: tuple[str, ...], evaluating: Set[str]) -> dict[str, Any]:
+    """A spec of launchers that are of no known family, each a stage of its own."""
     return {
         "schema": SCHEMA,
         "name": _plain(folder.name),
         "checkout": {"code": {"path": "."}},
         "environment": {"setup": "<SETUP>", "profile": "<GPU_PROFILE>"},
         "resources": {"accelerators": "<ACCELERATORS>", "num_nodes": "<NODES>"},
-        "stages": stages,
+        "stages": _stages(launchers, evaluating),
     }
 
 

@@ -348,6 +348,11 @@ class Draft:
     def _get_last_step(self, place: Place) -> Any:
         return self._span(1, "last_step", place)
 
+    def _get_result_step(self, place: Place) -> Any:
+        """The step in the path of results, `*` for several."""
+        steps = self._get_eval_steps(place)
+        return steps if isinstance(steps, int) else "*"
+
     def _get_stride(self, place: Place) -> Any:
         return self._span(2, "stride", place)
 

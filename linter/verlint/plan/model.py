@@ -33,6 +33,17 @@ class Trap:
 
 
 @dataclass(frozen=True, slots=True)
+class Artifact:
+    """Something that a step reads or writes: what it is, where, and the step that makes it ("" for what must be there
+    before the first one). `note` says how it comes to be there."""
+
+    label: str
+    path: str
+    source: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """One step. `commands` are lines of a shell, started in `folder`; `label` says that nothing runs them here,
     `touches` what they would touch. `checks` are calls to make before."""
@@ -46,8 +57,8 @@ class Step:
     label: str = NOT_EXECUTED
     touches: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
-    reads: tuple[str, ...] = ()
-    writes: tuple[str, ...] = ()
+    reads: tuple[Artifact, ...] = ()
+    writes: tuple[Artifact, ...] = ()
     credentials: tuple[str, ...] = ()
     branch: str = ""
     resources: str = ""
@@ -60,7 +71,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A staged plan."""
+    """A staged plan. `inputs` are what its steps read and none of them makes, as prerequisites named by their place."""
 
     family: str
     track: str
@@ -69,6 +80,7 @@ class Plan:
     summary: str
     resolved: tuple[Prerequisite, ...]
     unresolved: tuple[Prerequisite, ...]
+    inputs: tuple[Prerequisite, ...]
     steps: tuple[Step, ...]
     checks: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -77,7 +89,7 @@ class Plan:
 
 def as_data(record: Any) -> Any:
     """A plan, or a part of it, as mappings, lists and scalars."""
-    if isinstance(record, (Plan, Step, Prerequisite, Trap)):
+    if isinstance(record, (Plan, Step, Artifact, Prerequisite, Trap)):
         return {name: as_data(getattr(record, name)) for name in names(record)}
     return [as_data(each) for each in record] if isinstance(record, tuple) else record
 
@@ -85,7 +97,7 @@ def as_data(record: Any) -> Any:
 def from_data(data: Mapping[str, Any]) -> Plan:
     """The plan that `as_data` gave this of."""
     given: dict[str, Any] = {name: data[name] for name in names(Plan)}
-    for name in ("resolved", "unresolved"):
+    for name in ("resolved", "unresolved", "inputs"):
         given[name] = tuple(_record(Prerequisite, each) for each in given[name])
     given["steps"] = tuple(_record(Step, each) for each in given["steps"])
     for name in ("checks", "warnings", "notes"):
@@ -95,6 +107,7 @@ def from_data(data: Mapping[str, Any]) -> Plan:
 
 def _record(kind: Any, data: Mapping[str, Any]) -> Any:
     given = {name: tuple(value) if isinstance(value, list) else value for name, value in data.items()}
-    if "traps" in given:
-        given["traps"] = tuple(Trap(**each) for each in given["traps"])
+    for name, part in (("traps", Trap), ("reads", Artifact), ("writes", Artifact)):
+        if name in given:
+            given[name] = tuple(part(**each) for each in given[name])
     return kind(**given)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from verlint.families.recipes.games import GAMES
 from verlint.families.recipes.model import SERVICES
 from verlint.families.sharing import PROMPT_TYPES
+from verlint.lazy import pattern
 from verlint.record import dataclass
 
 
@@ -32,10 +34,16 @@ class Option:
         return "--" + self.name.replace("_", "-")
 
 
+IN_RECORDS = frozenset(["model", "exp_model", "textgame_name"])
+"""Options that become fields of the comma records of drivers."""
+
+_VARIABLE = pattern(r"\$\{oc\.env:[A-Za-z_]\w*\}")
+_PLACEHOLDER = pattern(r"<[A-Z][A-Z0-9_-]*>")
+
 GPU_CLASSES = ("a100", "h100", "h200", "b200", "other", "unknown")
 
 OPTIONS: tuple[Option, ...] = (
-    Option("model", "policy or student: a model name or path"),
+    Option("model", "policy or student: a name on the hub, or a path below a variable, '${oc.env:MODEL_ROOT}/NAME'"),
     Option("ref_model", "reference or teacher model"),
     Option("reward_model", "discriminator of GAD"),
     Option("exp_model", "model that writes experience, or the coach"),
@@ -92,7 +100,24 @@ def read_value(option: Option, text: str) -> object:
         return text.lower() == "true"
     if option.kind in ("whole", "steps", "number"):
         return _number(option, text)
+    if not option.choices:
+        _check_text(option, text)
     return text
+
+
+def _check_text(option: Option, text: str) -> None:
+    """A plan is for any machine: texts that go into it name none. Raises PlanError."""
+    if re.match(r"[/~]|[A-Za-z]:\\", text):
+        raise PlanError(
+            f"{option.flag} `{text}` is a path of one machine; take a variable, as in '${{oc.env:MODEL_ROOT}}/NAME', "
+            "or a placeholder, as in '<PATH>'"
+        )
+    if "${" in _VARIABLE.sub("", text):
+        raise PlanError(f"{option.flag} `{text}`: a variable is written '${{oc.env:NAME}}'")
+    if re.search("[<>]", _PLACEHOLDER.sub("", text)):
+        raise PlanError(f"{option.flag} `{text}`: a placeholder is written '<NAME>', in capitals")
+    if option.name in IN_RECORDS and "," in text:
+        raise PlanError(f"{option.flag} `{text}` holds a comma, which separates the fields of the launchers' records")
 
 
 def _listed(option: Option, text: str) -> tuple[str, ...]:

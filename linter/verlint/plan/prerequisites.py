@@ -2,41 +2,51 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from verlint.families.recipes.model import OPTIONAL_CREDENTIALS, SERVICES, Cookbook
+from verlint.families import FAMILIES
+from verlint.families.recipes.model import GPU, OPTIONAL_CREDENTIALS, SERVICES, Cookbook
 from verlint.lazy import pattern
-from verlint.plan.model import Prerequisite, Step
+from verlint.plan.artifacts import is_model
+from verlint.plan.model import Artifact, Prerequisite, Step
 from verlint.plan.references import Reader
+from verlint.plan.wording import stages_said
 
 _PLACEHOLDER = pattern(r"<([A-Z][A-Z0-9_-]*)>")
 
+NO_FAMILY = f"which family the stages are of: {', '.join(FAMILIES)}; without it only the stages themselves are planned"
 MODEL = (4, "which model takes this role", "Qwen/Qwen3-8B")
 OPEN: Mapping[str, tuple[int, str, str]] = {
-    "ACCELERATORS": (3, "kind and number of GPUs of a node", "H100:8"),
-    "GPU_PROFILE": (3, "which set-up the GPUs need: --gpu-class", "a100-h200"),
+    "ACCELERATORS": (3, "kind and number of GPUs of a node (--gpu-class)", "H100:8"),
+    "NODES": (3, "number of nodes", "1"),
+    "SETUP": (3, "how the environment is made", "docker"),
+    "GPU_PROFILE": (3, "which set-up the GPUs need (--gpu-class; its commands become the first step)", "a100-h200"),
     "OPTIMAL_BASELINE": (3, "whether the checkout calls compute_opo_outcome_advantage", "optimal-reward-baseline"),
-    "EXP_NAME": (2, "the name of the run: the folder of its checkpoints", "sokoban-q3-4b"),
-    "TEXTGAME_NAME": (2, "which game is played", "Sokoban-v0"),
-    "TEXTGAME_NO_THINK": (4, "true for a model that does not think", "true"),
+    "EXP_NAME": (2, "the name of the run, which is the folder of its checkpoints (--exp-name)", "run-a"),
+    "TEXTGAME_NAME": (2, "which game is played (--textgame-name)", "Sokoban-v0"),
+    "TEXTGAME_NO_THINK": (4, "true for a model that does not think (--textgame-no-think)", "true"),
     "THINKING": (4, "whether the model thinks: True or False", "False"),
-    "PROMPT_TYPE": (5, "which system prompt; another one than these needs its own data and scoring", "medmcqa"),
-    "EXPERIENCE_FILE": (5, "the experience, list of experiences or system prompt to train on", "system_prompts/x.txt"),
+    "PROMPT_TYPE": (5, "which system prompt (--prompt-type); others need data and scoring of their own", "medmcqa"),
+    "EXPERIENCE_FILE": (5, "the experience, list of experiences or system prompt to train on (--experience-path)",
+                        "system_prompts/x.txt"),
     "DEPLOY_DATA": (5, "the folder that a deploy stage wrote", "$OEL_ROOT/RUN/deploy_data"),
     "OFF_POLICY_DATA": (5, "the folder that the generating stage wrote", "$OPCD_CKPT/RUN/off_policy_data"),
-    "BEST_SEED": (5, "the seed whose experience scored best in validation", "150"),
-    "EVAL_STEPS": (4, "the checkpoints to evaluate, as first..last/distance", "850..1600/50"),
-    "EVAL_STEP": (4, "the checkpoint to evaluate", "100"),
-    "FIRST_STEP": (4, "the first checkpoint to score", "10"),
-    "LAST_STEP": (4, "the last checkpoint to score", "300"),
-    "STEP_DISTANCE": (4, "the distance of the checkpoints to score", "10"),
-    "RESUME_STEP": (4, "the saved warm-up step that the adversarial stage starts from", "800"),
+    "BEST_SEED": (5, "the seed whose experience scored best in validation: known after the extraction", "150"),
+    "EVAL_STEPS": (4, "the checkpoints to evaluate (--checkpoint-start, --checkpoint-end, --checkpoint-step)",
+                   "850..1600/50"),
+    "EVAL_STEP": (4, "the checkpoint to evaluate (--checkpoint)", "100"),
+    "FIRST_STEP": (4, "the first checkpoint to score (--checkpoint-start)", "10"),
+    "LAST_STEP": (4, "the last checkpoint to score (--checkpoint-end)", "300"),
+    "STEP_DISTANCE": (4, "the distance of the checkpoints to score (--checkpoint-step)", "10"),
+    "EVALUATED_RUN": (4, "the run whose checkpoint is evaluated: the exp_name of a training", "run-a"),
+    "RESUME_STEP": (4, "the saved warm-up step that the adversarial stage starts from (--resume-checkpoint)", "800"),
     "DATA_REPOSITORY": (5, "the data set repository on the hub", "OWNER/NAME"),
     "TRAIN_FILE": (5, "the training file below the data root", "train.parquet"),
-    "VALIDATION_FILE": (5, "the validation file below the data root", "val.parquet"),
+    "VALIDATION_FILE": (5, "the validation file below the data root (--val-data)", "val.parquet"),
     "APPROVED_BY": (6, "who allows generated code to run, and where it is confined", "a name"),
-}
+}  # fmt: skip
 """What the placeholders of a plan ask for: number of the fact, what to decide, an example."""
 
 
@@ -46,11 +56,13 @@ def prerequisites(
     """The settled and the open facts of a spec. `intended` are the services whose credentials the user means to give,
     None when that was not said."""
     stages = tuple(spec["stages"])
-    resolved = [Prerequisite("family", 1, spec["family"]), Prerequisite("stages", 2, ", ".join(stages))]
+    resolved = [Prerequisite("family", 1, book.family), Prerequisite("stages", 2, stages_said(stages))]
     if spec.get("track"):
         resolved.insert(1, Prerequisite("track", 1, str(spec["track"])))
     resolved += _settled(spec)
-    unresolved = [_open(name, users) for name, users in _placeholders(spec).items()]
+    unresolved = [_open(name, users, book) for name, users in _placeholders(spec, steps).items()]
+    if not book.family:
+        unresolved.insert(0, Prerequisite("family", 1, "", NO_FAMILY, f"family: {next(iter(FAMILIES))}", stages))
     unresolved += _not_ready(spec, steps, book)
     for each in _credentials(spec, steps, intended):
         (resolved if each.value else unresolved).append(each)
@@ -66,6 +78,7 @@ def _settled(spec: Mapping[str, Any]) -> Iterator[Prerequisite]:
     reader = Reader(spec)
     for name, checkout in spec.get("checkout", {}).items():
         yield Prerequisite(f"checkout {name}", 3, str(checkout.get("path", checkout.get("url", ""))))
+        yield Prerequisite(f"version of {name}", 3, str(checkout.get("base", "")))
     environment, resources = spec.get("environment", {}), spec.get("resources", {})
     yield Prerequisite("GPU set-up", 3, str(environment.get("profile", "")))
     yield Prerequisite("GPUs of a node", 3, str(resources.get("accelerators", "")))
@@ -76,20 +89,27 @@ def _settled(spec: Mapping[str, Any]) -> Iterator[Prerequisite]:
         yield Prerequisite(f"root of {name}", 5, reader.shown("${roots." + name + "}"))
 
 
-def _placeholders(spec: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """Every placeholder of a spec with the stages that need it."""
-    found: dict[str, dict[str, None]] = {}
+def _placeholders(spec: Mapping[str, Any], steps: tuple[Step, ...]) -> dict[str, tuple[str, ...]]:
+    """Every placeholder of a spec with the steps that need it: those in whose call or inputs it stands."""
+    found: dict[str, set[str]] = {}
     for section, value in spec.items():
         if section == "stages" or section.startswith("x-") or section == "name":
             continue
         for path, text in _texts(value, section):
             for name in _PLACEHOLDER.findall(text):
-                found.setdefault(name, {}).update(dict.fromkeys(_users(spec, path)))
+                found.setdefault(name, set()).update(_users(spec, path, steps))
     for name, stage in spec["stages"].items():
         for _, text in _texts(stage, ""):
             for each in _PLACEHOLDER.findall(text):
-                found.setdefault(each, {})[name] = None
-    return {name: tuple(each for each in spec["stages"] if each in users) for name, users in found.items()}
+                found.setdefault(each, set()).add(name)
+    names = [step.name for step in steps]
+    told = {name: [step.name for step in steps if _needs(step, name)] for name in found}
+    return {name: tuple(told[name] or [each for each in names if each in users]) for name, users in found.items()}
+
+
+def _needs(step: Step, placeholder: str) -> bool:
+    texts = [*step.commands, *(each.path for each in step.reads), step.folder, step.resources]
+    return any(re.search(f"<{placeholder}(?:_FIRST|_LAST|_DISTANCE)?>", text) for text in texts)
 
 
 def _texts(value: object, path: str) -> Iterator[tuple[str, str]]:
@@ -103,8 +123,8 @@ def _texts(value: object, path: str) -> Iterator[tuple[str, str]]:
         yield path, value
 
 
-def _users(spec: Mapping[str, Any], path: str) -> list[str]:
-    """The stages that a place around the stages speaks of: those that refer to it, all for the environment."""
+def _users(spec: Mapping[str, Any], path: str, steps: tuple[Step, ...]) -> list[str]:
+    """The steps that a place around the stages speaks of: those that refer to it, those on GPUs for the machines."""
     section, _, rest = path.partition(".")
     name = rest.partition(".")[0]
     stages: Mapping[str, Any] = spec["stages"]
@@ -112,36 +132,56 @@ def _users(spec: Mapping[str, Any], path: str) -> list[str]:
         return [each for each, stage in stages.items() if stage.get("checkout", name) == name]
     if section == "approvals":
         return [each for each, stage in stages.items() if name in stage.get("approvals", ())]
-    if section not in ("models", "roots", "vars"):
-        return list(stages)
-    names = {name}
-    if section == "models":
-        names |= {
-            role for role, each in spec["models"].items() if isinstance(each, Mapping) and each.get("same_as") == name
-        }
-    marks = [f"${{{section}.{each}}}" for each in names]
-    users = [each for each, stage in stages.items() if any(mark in str(stage) for mark in marks)]
-    return users or list(stages)
+    if section in ("environment", "resources"):
+        return [step.name for step in steps if GPU in step.touches] or list(stages)
+    marks = [f"${{{section}.{each}}}" for each in _names(spec, section, name)]
+    return [each for each, stage in stages.items() if any(mark in str(stage) for mark in marks)] or list(stages)
 
 
-def _open(name: str, stages: tuple[str, ...]) -> Prerequisite:
-    fact, decide, example = OPEN.get(name, (0, "", ""))
-    if not decide and name.endswith("_CHECKOUT"):
+def _names(spec: Mapping[str, Any], section: str, name: str) -> set[str]:
+    """A name, and in case of a model those of the roles that share it."""
+    models = spec.get("models", {}) if section == "models" else {}
+    return {name, *(role for role, each in models.items() if isinstance(each, Mapping) and each.get("same_as") == name)}
+
+
+def _open(name: str, stages: tuple[str, ...], book: Cookbook) -> Prerequisite:
+    fact, decide, example = OPEN.get(name, (5, "a value", ""))
+    if name not in OPEN and name.endswith("_CHECKOUT"):
         fact, decide, example = 3, "the folder of the checkout that the launchers are in", "../checkout"
-    elif not decide and name.endswith("_MODEL"):
+    elif name not in OPEN and name.endswith("_MODEL"):
+        setting = book.models.get(name.removesuffix("_MODEL").lower(), "").partition("|")[0]
         fact, decide, example = MODEL
-    return Prerequisite(f"<{name}>", fact or 5, "", decide or "a value", example, stages)
+        decide += f" (--{setting.replace('_', '-')})" if setting else ""
+    return Prerequisite(f"<{name}>", fact, "", decide, example, stages)
+
+
+def given_inputs(steps: tuple[Step, ...]) -> tuple[Prerequisite, ...]:
+    """What the steps read and none of them makes, apart from models: these are among the facts."""
+    readers: dict[Artifact, list[str]] = {}
+    for step in steps:
+        for each in step.reads:
+            if not each.source and not is_model(each):
+                readers.setdefault(each, []).append(step.name)
+    return tuple(
+        Prerequisite(each.path, 4 if each.label.startswith("checkpoint") else 5, "", _what(each), "", tuple(names))
+        for each, names in readers.items()
+    )
+
+
+def _what(each: Artifact) -> str:
+    return f"{each.label}: {each.note}" if each.note else each.label
 
 
 def _not_ready(spec: Mapping[str, Any], steps: tuple[Step, ...], book: Cookbook) -> Iterator[Prerequisite]:
     environment = spec.get("environment", {})
-    setup = book.setups.get(str(environment.get("profile")), next(iter(book.setups.values())))
-    users = tuple(step.name for step in steps if "GPU" in step.touches)
+    setup = book.setups.get(str(environment.get("profile"))) or next(iter(book.setups.values()), None)
+    users = tuple(step.name for step in steps if GPU in step.touches)
     ready = environment.get("ready", ())
-    missing = [each for each in setup.ready if each not in ready]
+    wanted = setup.ready if setup is not None else ()
+    missing = [each for each in wanted if each not in ready]
     if missing and users:
         decide = f"whether the nodes are ready: {', '.join(missing)} (then write environment.ready)"
-        yield Prerequisite("readiness", 3, "", decide, f"ready: [{', '.join(setup.ready)}]", users)
+        yield Prerequisite("readiness", 3, "", decide, f"ready: [{', '.join(wanted)}]", users)
 
 
 def _credentials(

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from verlint.plan.model import VERSION, Plan, Prerequisite, Step, as_data, from_data
+from verlint.plan.artifacts import is_model
+from verlint.plan.model import VERSION, Artifact, Plan, Prerequisite, Step, as_data, from_data
+from verlint.plan.wording import stages_said
+
+INPUTS = "Must be there before (no step makes it)"
 
 
 def label_of(step: Step) -> str:
@@ -27,16 +31,19 @@ def from_json(text: str) -> Plan:
 
 def to_text(plan: Plan) -> str:
     """The plan for a terminal."""
+    every = [step.name for step in plan.steps]
     lines = [plan.title, "", plan.summary, ""]
-    lines += _block("Open", (_open_line(each) for each in plan.unresolved))
+    lines += _block("Open", (_open_line(each, every) for each in plan.unresolved))
     lines += _block("Settled", (f"{each.name}: {each.value}" for each in plan.resolved))
+    lines += _block(INPUTS, (_input_line(each, every) for each in plan.inputs))
     lines += _block("Warnings", plan.warnings)
     lines += _block("Before the first step", plan.checks)
     told: set[object] = set()  # a trap or note is told at the first step that has it
     for number, step in enumerate(plan.steps, 1):
         lines += [f"{number}. {step.name}  [{label_of(step)}]", f"   {step.title}"]
-        lines += [f"   {line}" for line in _facts(step)]
-        lines += [f"   $ {line}" for command in step.commands for line in _continued(command)]
+        for title, items in _facts(step):
+            lines += [f"   {f'{title}:' if not at else '':<10}{item}" for at, item in enumerate(items)]
+        lines += [f"   {line}" for command in step.commands for line in _continued(command)]
         lines += [f"   ! {trap.what}: {trap.symptom}" for trap in step.traps if trap not in told]
         lines += [f"   - {note}" for note in step.notes if note not in told]
         told.update(step.traps, step.notes)
@@ -46,7 +53,8 @@ def to_text(plan: Plan) -> str:
 
 
 def _continued(command: str) -> list[str]:
-    return command.replace("\n    ", "\n     ").split("\n") if "\n" in command else [command]
+    first, *more = command.split("\n")
+    return [f"$ {first}", *(f"  {line}" for line in more)]
 
 
 def _block(title: str, items: Iterable[str]) -> list[str]:
@@ -54,47 +62,66 @@ def _block(title: str, items: Iterable[str]) -> list[str]:
     return [title, *lines, ""] if lines else []
 
 
-def _open_line(each: Prerequisite) -> str:
-    stages = f" (needed by {', '.join(each.stages)})" if each.stages else ""
+def _open_line(each: Prerequisite, every: Sequence[str]) -> str:
+    stages = f" (needed by {stages_said(each.stages, every)})" if each.stages else ""
     example = f", such as {each.example}" if each.example else ""
     return f"{each.name}: {each.decide}{example}{stages}"
 
 
-def _facts(step: Step) -> Iterator[str]:
-    if step.optional:
-        yield "optional"
+def _input_line(each: Prerequisite, every: Sequence[str]) -> str:
+    return f"{each.name}: {each.decide} (read by {stages_said(each.stages, every)})"
+
+
+def _artifact(each: Artifact) -> str:
+    """`dataset (train): $ROOT/train.parquet (from data-prep)`."""
+    if each.source:
+        return f"{each.label}: {each.path} (from {each.source})"
+    return f"{each.label}: {each.path}"
+
+
+def _read(each: Artifact) -> str:
+    return _artifact(each) if each.source or is_model(each) else f"{_artifact(each)} (must be there)"
+
+
+def _facts(step: Step) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """What is known of a step: titles, each with its items."""
     for title, items in (
-        ("after", step.after),
+        ("optional", ("the stages after it do not need it",) if step.optional else ()),
+        ("after", (", ".join(step.after),) if step.after else ()),
         ("in", (step.folder,) if step.folder else ()),
         ("branch", (step.branch,) if step.branch else ()),
-        ("needs", tuple(each for each in (step.resources, *step.credentials) if each)),
+        ("needs", (", ".join(each for each in (step.resources, *step.credentials) if each),)),
         ("approval", step.approvals),
-        ("reads", step.reads),
-        ("writes", step.writes),
+        ("reads", tuple(_read(each) for each in step.reads)),
+        ("writes", tuple(_artifact(each) for each in step.writes)),
         ("check", step.checks),
     ):
-        if items:
-            yield f"{title + ':':<10}{f'{chr(10)}             '.join(items) if title == 'check' else ', '.join(items)}"
+        if any(items):
+            yield title, items
 
 
 def to_markdown(plan: Plan) -> str:
     """The plan as a Markdown page."""
+    every = [step.name for step in plan.steps]
     lines = [f"# {plan.title}", "", plan.summary, ""]
     if plan.unresolved:
-        rows = [(each.name, each.decide, each.example, ", ".join(each.stages)) for each in plan.unresolved]
+        rows = [(each.name, each.decide, each.example, stages_said(each.stages, every)) for each in plan.unresolved]
         lines += ["## Open", "", *_table(("prerequisite", "to decide", "example", "needed by"), rows), ""]
     if plan.resolved:
         settled = [(each.name, each.value) for each in plan.resolved]
         lines += ["## Settled", "", *_table(("fact", "value"), settled), ""]
+    if plan.inputs:
+        given = [(each.name, each.decide, stages_said(each.stages, every)) for each in plan.inputs]
+        lines += [f"## {INPUTS}", "", *_table(("input", "what it is", "read by"), given), ""]
     for title, items in (("Warnings", plan.warnings), ("Before the first step", plan.checks)):
         if items:
             lines += [f"## {title}", "", *(f"- {_cell(each)}" for each in items), ""]
     lines += ["## Steps", ""]
     for number, step in enumerate(plan.steps, 1):
         lines += [f"### {number}. {step.name}", "", f"{step.title}. **{label_of(step)}**", ""]
-        for fact in _facts(step):
-            name, _, rest = fact.partition(":")
-            lines.append(f"- {name}{': ' if rest else ''}{_cell(' '.join(rest.split()))}")
+        for title, facts in _facts(step):
+            code = title == "check"
+            lines += [f"- {title}: {f'`{fact}`' if code else _cell(fact)}" for fact in facts]
         if step.commands:
             lines += ["", "```bash", *step.commands, "```"]
         lines.append("")

@@ -2,39 +2,53 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from verlint.families import FAMILIES
+from verlint.families.model import Family
 from verlint.families.recipes import COOKBOOKS
 from verlint.families.recipes.model import API, API_KEY, BRANCH, GPU, Cookbook, Recipe
 from verlint.families.sharing import HANDOVERS
+from verlint.plan.artifacts import TRACKER, Artifacts, with_sources
 from verlint.plan.calls import Caller
-from verlint.plan.model import Plan, Step, Trap
-from verlint.plan.options import PlanError
-from verlint.plan.prerequisites import prerequisites
-from verlint.plan.references import Reader, quoted
+from verlint.plan.checks import Check, Checks
+from verlint.plan.model import Artifact, Plan, Step, Trap
+from verlint.plan.prerequisites import given_inputs, prerequisites
+from verlint.plan.references import Reader
+from verlint.plan.wording import steps_said
+from verlint.record import replace
 
-_SPEC_CHECKS = ("verlint check SPEC", "verlint inputs SPEC")
+SPEC_CHECKS = ("verlint check SPEC", "verlint inputs SPEC")
+
+SETUP = "environment"
+"""The step that prepares the machines."""
+
+_NO_FAMILY = Family(name="", title="stages of no known family", stages={})
+_NO_COOKBOOK = Cookbook("", (), {}, (), {}, {}, {}, {}, ".")
+"""What is known of a spec that names no family: its stages are planned, the family stays open."""
 
 
 class Staging:
     """Makes the plan of one spec, given as plain data."""
 
     def __init__(self, spec: Mapping[str, Any]) -> None:
-        family = FAMILIES.get(str(spec.get("family")))
-        if family is None:
-            raise PlanError(f"a plan needs the family of the spec: {', '.join(FAMILIES)}")
+        family = FAMILIES.get(str(spec.get("family")), _NO_FAMILY)
         self.spec = spec
         self.family = family
-        self.book: Cookbook = COOKBOOKS[family.name]
+        self.book = COOKBOOKS.get(family.name, _NO_COOKBOOK)
         self.track = str(spec.get("track", ""))
         self.reader = Reader(spec)
         self.caller = Caller(self.reader, family)
+        self.artifacts = Artifacts(self.reader, self.book, self.track)
+        self.before = Checks(self.reader, self.book, self.track)
 
-    def plan(self, stage: str = "", intended: tuple[str, ...] | None = None) -> Plan:
+    def plan(
+        self, stage: str = "", intended: tuple[str, ...] | None = None, checks: tuple[str, ...] = SPEC_CHECKS
+    ) -> Plan:
         """The plan; `stage` is what was asked for, "" for all of a spec."""
-        steps = tuple(self._steps())
+        steps = tuple(self._linked())
         resolved, unresolved = prerequisites(self.spec, steps, self.book, intended)
         resolved = [each for each in resolved if each.value and "<" not in each.value]
         names = " / ".join(each for each in (self.family.title, self.track, stage) if each)
@@ -46,8 +60,9 @@ class Staging:
             summary=self._summary(steps, len(unresolved)),
             resolved=tuple(resolved),
             unresolved=tuple(unresolved),
+            inputs=given_inputs(steps),
             steps=steps,
-            checks=_SPEC_CHECKS,
+            checks=checks,
             warnings=tuple(self._warnings(steps)),
             notes=self.book.notes,
         )
@@ -75,14 +90,26 @@ class Staging:
                     f"the launchers read and write below {self.book.literal_root} and have no option for it: set "
                     f"{variables} to that folder, or give the launchers such variables (VL102)"
                 )
-        if int(self._nodes() or 1) > 1:
+        if self._nodes().isdecimal() and int(self._nodes()) > 1:
             yield "with more than one node the root of the checkpoints must be a file system that all nodes share"
 
     def _nodes(self) -> str:
-        nodes = str(self.spec.get("resources", {}).get("num_nodes", 1))
-        return nodes if nodes.isdecimal() else "1"
+        return self.reader.shown(self.spec.get("resources", {}).get("num_nodes", 1))
 
     # ---- steps
+
+    def _linked(self) -> Iterator[Step]:
+        """The steps, and where each gets what it reads."""
+        made: dict[str, str] = {}
+        first: tuple[str, ...] = ()
+        for step in self._steps():
+            first = first or ((step.name,) if step.kind == SETUP else ())
+            reads = with_sources(step.reads, made)
+            checks = tuple(each.shell(self.reader) for each in self._checks(step, reads))
+            yield replace(
+                step, reads=reads, checks=checks, after=step.after or (first if step.name not in first else ())
+            )
+            made.update((each.path, step.name) for each in step.writes)
 
     def _steps(self) -> Iterator[Step]:
         if (setup := self._setup()) is not None:
@@ -91,6 +118,14 @@ class Staging:
             stage = self.reader.stage(name)
             yield from self._handover(name, stage)
             yield self._step(name, stage)
+
+    def checks(self) -> list[tuple[str, Check]]:
+        """The calls to make before the stages, each with the folder that it is made in."""
+        return [(self._folder(each.stage), each) for step in self._linked() for each in self._checks(step, step.reads)]
+
+    def _checks(self, step: Step, reads: tuple[Artifact, ...]) -> Iterator[Check]:
+        stage = self.reader.stage(step.name)
+        return self.before.before(step.name, stage, self._recipe(step.name, stage), reads)
 
     def _order(self) -> list[str]:
         """The stages so that each comes after those it needs, otherwise as they are written."""
@@ -114,18 +149,17 @@ class Staging:
         if setup is None:
             return None
         folder = self.reader.shown(self._folder({}))
-        commands = (f"cd {quoted(self.reader.parts(self._folder({})))}", *(command for command, _ in setup.commands))
+        commands = tuple(command for command, _ in setup.commands)
         touches = tuple(dict.fromkeys(each for _, touched in setup.commands for each in touched))
         title = f"prepare the environment on every node ({profile})"
-        return Step("environment", "environment", title, commands, folder=folder, touches=touches)
+        return Step(SETUP, SETUP, title, commands, folder=folder, touches=touches)
 
     def _step(self, name: str, stage: Mapping[str, Any]) -> Step:
         recipe = self._recipe(name, stage)
         branch = str(stage.get("branch", ""))
         commands = self.caller.commands(stage, recipe)
         if branch:
-            path = self.spec.get("checkout", {}).get(str(stage.get("checkout")), {}).get("path", ".")
-            commands.insert(0, f"git -C {self.reader.shell(path)} switch {self.reader.shell(branch)}")
+            commands.insert(0, f"git -C {self.reader.shell(self._below(stage))} switch {self.reader.shell(branch)}")
         keys = stage.get("credentials", recipe.credentials if recipe is not None else ())
         touches = recipe.touches if recipe is not None else (GPU,)
         if API_KEY not in keys:
@@ -142,16 +176,15 @@ class Staging:
             folder=self.reader.shown(self._folder(stage)),
             touches=touches,
             after=tuple(dict.fromkeys(self._after(name, stage))),
-            reads=tuple(dict.fromkeys(self._reads(stage, recipe))),
-            writes=tuple(self._writes(stage)),
+            reads=tuple(self.artifacts.reads(name, stage, recipe)),
+            writes=tuple(self.artifacts.writes(stage)),
             credentials=tuple(str(key) for key in keys),
             branch=branch,
             resources=f"{self._nodes()} x {gpus}" if gpus and "GPU" in touches else "",
             approvals=tuple(str(each) for each in stage.get("approvals", ())),
             optional=stage.get("optional") is True,
-            checks=tuple(self._checks(stage, recipe)),
             traps=tuple(self._traps(stage, recipe)),
-            notes=recipe.notes if recipe is not None else (),
+            notes=tuple(self._notes(stage, recipe)),
         )
 
     def _after(self, name: str, stage: Mapping[str, Any]) -> Iterator[str]:
@@ -181,6 +214,23 @@ class Staging:
             path = path[: -len(inner)].rstrip("/") or "."
         return path
 
+    def _below(self, stage: Mapping[str, Any]) -> str:
+        """The checkout of a stage as seen from where its commands are started."""
+        path = str(self.spec.get("checkout", {}).get(str(stage.get("checkout")), {}).get("path", "."))
+        folder = self._folder(stage)
+        if folder == ".":
+            return path
+        return path.removeprefix(folder).lstrip("/") or "." if path.startswith(folder) else path
+
+    def _notes(self, stage: Mapping[str, Any], recipe: Recipe | None) -> Iterator[str]:
+        """The notes of a recipe; one about an override says its value in this spec."""
+        overrides = stage.get("overrides", {})
+        for note in recipe.notes if recipe is not None else ():
+            key, sign, rest = note.partition("=")
+            if sign and key in overrides:
+                note = f"{key}={self.reader.shown(overrides[key], stage)}:{rest.partition(':')[2]}"
+            yield re.sub(r"\{\w+\}", "N", note)
+
     def _handover(self, name: str, stage: Mapping[str, Any]) -> Iterator[Step]:
         """The copy of a checkpoint into the run of a stage, which its launcher expects and nobody else makes."""
         staged = _staged(stage)
@@ -193,7 +243,8 @@ class Staging:
             run = self.reader.stage(source).get("args", {}).get("exp_name", source)
             base = "${roots.checkpoints}"
             old, new = f"{base}/{run}/global_step_{step}", f"{base}/{into}"
-            tracker = f"{new}/latest_checkpointed_iteration.txt"
+            tracker = f"{new}/{TRACKER}"
+            roles = [str(each["role"]) for each in staged if "role" in each]
             yield Step(
                 name=f"{name}-handover",
                 kind="handover",
@@ -204,82 +255,21 @@ class Staging:
                     f"printf '%s\\n' {self.reader.shell(step)} > {self.reader.shell(tracker)}",
                 ),
                 after=(source,),
-                reads=tuple(f"{self.reader.shown(old)}/{each['role']}" for each in staged if "role" in each),
-                writes=(self.reader.shown(f"{new}/global_step_{step}"), self.reader.shown(tracker)),
+                reads=tuple(self.artifacts.checkpoint(run, step, role, source) for role in roles),
+                writes=(
+                    *(self.artifacts.checkpoint(into, step, role) for role in roles),
+                    Artifact("tracker", self.reader.shown(tracker), note=f"holds {steps_said(step)}"),
+                ),
                 traps=(Trap("the tracker file is left out", "training starts at step 0, without a word"),),
             )
-
-    # ---- what a step reads and writes
-
-    def _reads(self, stage: Mapping[str, Any], recipe: Recipe | None) -> Iterator[str]:
-        deps = stage.get("deps", {})
-        for name, dep in deps.items():
-            if not isinstance(dep, Mapping):
-                continue
-            if (made := self.reader.made(name, stage)) is not None and "role" not in dep:
-                yield self.reader.shown(made)
-                continue
-            run = dep.get("stage_into") or self.reader.stage(str(dep.get("from"))).get("args", {}).get("exp_name", "")
-            step = dep.get("step", dep.get("steps", "<STEP>"))
-            yield self.reader.shown(f"${{roots.checkpoints}}/{run}/global_step_{step}/{dep.get('role', 'actor')}")
-        args = stage.get("args", {})
-        for each in recipe.inputs if recipe is not None else ():
-            if each.name in deps:
-                continue
-            if each.option and each.option in args:
-                yield self.reader.shown(args[each.option], stage)
-            elif each.option == "resume_policy" and "resume_policy_name" in args:
-                run, step = args["resume_policy_name"], args.get("resume_policy_ckpt")
-                yield self.reader.shown(f"${{roots.checkpoints}}/{run}/global_step_{step}/actor")
-            elif each.place and not each.role:
-                yield self.reader.shown(each.place.replace("{val_data}", str(args.get("val_data", ""))))
-            elif each.role and each.option != "resume_policy" and "exp_name" in args:
-                step = args.get("ckpts", args.get("resume_step", "<STEP>"))
-                yield self.reader.shown(
-                    f"${{roots.checkpoints}}/{args.get('exp_name', '')}/global_step_{step}/{each.role}"
-                )
-        for key in ("data.train_files", "data.val_files"):
-            if key in stage.get("overrides", {}):
-                yield self.reader.shown(stage["overrides"][key], stage)
-
-    def _writes(self, stage: Mapping[str, Any]) -> Iterator[str]:
-        run = stage.get("args", {}).get("exp_name")
-        if run is None:
-            run = str(stage.get("overrides", {}).get("trainer.default_local_dir", "")).rpartition("/")[2]
-        for out in stage.get("outs", {}).values():
-            if isinstance(out, Mapping):
-                step = out.get("steps", f"N (every {out.get('every', '')})")
-                for role in out.get("roles", ()):
-                    yield self.reader.shown(f"${{roots.checkpoints}}/{run}/global_step_{_shown_steps(step)}/{role}")
-            else:
-                yield self.reader.shown(out, stage)
-
-    def _checks(self, stage: Mapping[str, Any], recipe: Recipe | None) -> Iterator[str]:
-        """The calls of `verlint inputs` that look at what a stage reads."""
-        args = stage.get("args", {})
-        lists = recipe is not None and any(each.name == "experience_list" for each in recipe.inputs)
-        if lists and "exp_path" in args:
-            path = self.reader.shell(args["exp_path"], stage)
-            yield f"verlint inputs --experience-list {path} --require-listed-files"
-        elif "system_prompt_type" in args and "exp_path" in args:
-            path, kind = (
-                self.reader.shell(args["exp_path"], stage),
-                self.reader.shell(args["system_prompt_type"], stage),
-            )
-            length = self.reader.shell(args.get("experience_max_length", "<TOKENS>"), stage)
-            yield f"verlint inputs --system-prompt-file {path} --prompt-type {kind} --experience-max-length {length}"
-        reads_data = recipe is not None and any("data-prep" in each.producers for each in recipe.inputs)
-        profile = self.book.profiles.get(self.track)
-        if reads_data and profile and "data" in self.book.roots:
-            profile = profile.replace("{prompt_type}", str(args.get("system_prompt_type", "<PROMPT_TYPE>")))
-            root = quoted(self.reader.parts("${oc.env:" + self.book.roots["data"] + "}"))
-            yield f"verlint inputs --data-root {root} --profile {self.reader.shell(profile)}"
 
     def _traps(self, stage: Mapping[str, Any], recipe: Recipe | None) -> Iterator[Trap]:
         for each in recipe.pitfalls if recipe is not None else ():
             yield Trap(each.what, each.symptom)
         for handover in HANDOVERS.get(self.family.name, ()):
-            if handover.consumer == stage.get("kind") and handover.missing and handover.option in stage.get("args", {}):
+            if handover.consumer != stage.get("kind") or handover.option not in stage.get("args", {}):
+                continue
+            if handover.missing and (self.track, handover.producer) not in self.book.without:
                 yield Trap(f"missing: {handover.what} of stage {handover.producer}", handover.missing)
 
 
@@ -290,7 +280,3 @@ def _staged(stage: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def _count(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
-
-
-def _shown_steps(steps: object) -> str:
-    return ",".join(str(each) for each in steps) if isinstance(steps, list) else str(steps)

@@ -265,6 +265,9 @@ def _check(wish: Wish) -> None:
     kind, path = settings.get("prompt_type"), str(settings.get("experience_path", ""))
     if kind and (other := next((each for each in PROMPT_TYPES if each != kind and each in path), "")):
         raise PlanError(f"--prompt-type {kind} and --experience-path {path}: that is the prompt of {other}")
+    data = settings.get("val_data")
+    if book.family == "gad" and data is not None and not _NAME.fullmatch(str(data)):
+        raise PlanError(f"--val-data takes the name of a data set here, such as lmsys or dolly, not `{data}`")
     _check_tokenizers(settings)
     _check_gpus(wish)
     _check_range(wish)

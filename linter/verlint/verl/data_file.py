@@ -1,4 +1,5 @@
-"""How many rows a data file has: of a parquet file from its last bytes, of lines of JSON by counting them.
+"""How many rows a data file has: of a parquet file from its last bytes, of lines of JSON by counting them. The names of
+a parquet file's columns are read with pyarrow, where that is installed.
 
 A parquet file ends with its metadata, their length in four bytes, and `PAR1`. The metadata are a struct in the compact
 protocol of Apache Thrift; its third field is the number of rows (`FileMetaData` of the parquet format)."""
@@ -29,6 +30,18 @@ def rows_of(path: Path) -> int | None:
         return _lines(path) if path.suffix == ".jsonl" else None
     except (OSError, ValueError, IndexError):
         return None
+
+
+def columns_of(path: Path) -> tuple[str, ...] | None:
+    """The columns of a parquet file, None without pyarrow. Raises ValueError when pyarrow cannot read its metadata."""
+    try:
+        from pyarrow.parquet import read_schema
+    except ImportError:
+        return None
+    try:
+        return tuple(str(name) for name in read_schema(path).names)
+    except Exception as error:  # of several classes, by version
+        raise ValueError(str(error)) from None
 
 
 def _lines(path: Path) -> int | None:

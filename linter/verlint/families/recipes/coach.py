@@ -27,7 +27,7 @@ from verlint.families.recipes.model import (
 
 _TRAIN_SET, _VAL_SET = Input("train", ("data-prep",)), Input("val", ("data-prep",))
 _CHECKPOINTS = Input("policy", ("train",), role="actor", steps="{eval_steps}")
-_RESULTS = "${roots.results}/{run}/global_step_{last_step}"
+_RESULTS = "${roots.results}/{run}/global_step_{result_step}"
 
 _CALL = {
     "model": "${models.policy}",
@@ -104,7 +104,14 @@ _RL = Recipe(
 
 _STEPS = {"exp_name": "{run}", "start_ckpt": "{first_step}", "end_ckpt": "{last_step}", "step": "{stride}",
           "base_dir": "${roots.results}"}  # fmt: skip
-_BENCHMARKS = "alpacaeval2,wildbench,arena_hard_v2,creativewritingv3"
+_BENCHMARK_FILES = {
+    "alpacaeval2": "alpacaeval2/alpaca_eval_gpt4_baseline.json",
+    "wildbench": "wildbench/v2.json",
+    "arena_hard_v2": "arena_hard_v2/prompts.json",
+    "creativewritingv3": "creativewritingv3/creative_writing_prompts_v3.json",
+}
+"""The judged benchmarks with the files of their prompts. Source: scripts/eval/gen_fuzzy.py, tools/download_data.sh."""
+_BENCHMARKS = ",".join(_BENCHMARK_FILES)
 
 _OTHERS = (
     Recipe(
@@ -115,6 +122,8 @@ _OTHERS = (
         outputs=(
             Output("train", "${roots.data}/wildchat-if_rubric-4o_train.parquet"),
             Output("val", "${roots.data}/wildchat-if_rubric-4o_val.parquet"),
+            Output("tulu3", "${roots.data}/tulu-3-sft-mixture-filtered.parquet"),
+            *(Output(name, f"${{roots.data}}/{path}") for name, path in _BENCHMARK_FILES.items()),
         ),
         touches=(HUB,),
         credentials=(HF_KEY,),
@@ -150,7 +159,7 @@ _OTHERS = (
         run="train",
         launcher="scripts/train/eval_fuzzy.sh",
         options={"model": "${models.policy}", "exp_name": "{run}", "ckpts": "{eval_steps}"},
-        inputs=(_CHECKPOINTS,),
+        inputs=(_CHECKPOINTS, *(Input(name, ("data-prep",)) for name in _BENCHMARK_FILES)),
         outputs=(Output("answers", _RESULTS + "/eval_fuzzy"),),
         touches=(GPU, MERGE),
         pitfalls=(
@@ -280,9 +289,8 @@ COACH = Cookbook(
     data={
         "coach": DataFiles(
             ("wildchat-if_rubric-4o_train.parquet", "wildchat-if_rubric-4o_val.parquet",
-             "tulu-3-sft-mixture-filtered.parquet", "alpacaeval2/alpaca_eval_gpt4_baseline.json", "wildbench/v2.json",
-             "arena_hard_v2/prompts.json", "creativewritingv3/creative_writing_prompts_v3.json"),
-            prompt_key="prompt", trains_on={"wildchat-if_rubric-4o_train.parquet": 256},
+             "tulu-3-sft-mixture-filtered.parquet", *_BENCHMARK_FILES.values()),
+            prompt_key="prompt", trains_on={"wildchat-if_rubric-4o_train.parquet": 64},
         )
     },
     profiles={"el": "coach", "rl": "coach"},

@@ -27,6 +27,7 @@ _TRAIN = (GPU, TRACKING, BRANCH)
 _KEY_LOST = Pitfall(
     "the launcher sets WANDB_API_KEY and WANDB_PROJECT to placeholders", "wandb refuses the key: remove the two lines"
 )
+_BY_HAND = "no tool of the checkout writes it: export it, with the columns of the other sets"
 _WRONG_BRANCH = Pitfall("verl is on the branch of another stage", "unknown keys, or the training of that stage")
 
 GAD = Cookbook(
@@ -132,13 +133,15 @@ GAD = Cookbook(
             ranged=True,
             inputs=(
                 Input("student", ("adversarial",), role="actor", steps="{eval_steps}"),
-                Input("prompts", (), place="${roots.data}/{val_data}_gpt5_chat_4k_filtered_test.parquet"),
-                Input("train", (), place="${roots.data}/lmsys_gpt5_chat_4k_filtered_train.parquet"),
+                Input("prompts", (), place="${roots.data}/{val_data}_gpt5_chat_4k_filtered_test.parquet",
+                      note=_BY_HAND),
+                Input("train", (), place="${roots.data}/lmsys_gpt5_chat_4k_filtered_train.parquet", note=_BY_HAND),
             ),
             outputs=(Output("answers", "${roots.results}/{run}"),),
             touches=(GPU, MERGE, BRANCH),
             pitfalls=(
-                Pitfall("OMPI_COMM_WORLD_RANK is not set", "an error text, then the script ends with exit code 0"),
+                Pitfall("OMPI_COMM_WORLD_RANK is not set (without MPI: export it as 0)",
+                        "an error text, then the script ends with exit code 0"),
                 Pitfall("the 4k files it reads are those that no tool writes",
                         "FileNotFoundError: export lmsys_gpt5_chat_4k_filtered_train.parquet and the test set first"),
                 Pitfall("the huggingface folder holds a half-done merge", "the merge is skipped, the load fails"),

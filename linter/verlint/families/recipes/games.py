@@ -67,6 +67,9 @@ SETUPS = {
 """Source: README of oel and opcd; for B200 Ray is installed inside `.venv`, so that comes first."""
 
 
+_MERGED = "merged by an evaluation of this step, or with tools/merge_model2hf.py"
+
+
 def outside_benchmark(producers: tuple[str, ...]) -> Recipe:
     """IF-Eval of a merged checkpoint with lm-evaluation-harness. Source: README, out-of-distribution evaluation."""
     return Recipe(
@@ -80,7 +83,7 @@ def outside_benchmark(producers: tuple[str, ...]) -> Recipe:
         " --tasks ifeval --batch_size auto"
         " --gen_kwargs temperature=0.7,top_p=0.8,top_k=20,min_p=0,do_sample=True"
         ' --apply_chat_template --seed 42 --output_path "${roots.results}/{subject}/if-eval"',
-        inputs=(Input("policy", producers, role="actor", step="{if_eval_step}"),),
+        inputs=(Input("policy", producers, role="actor", step="{if_eval_step}", note=_MERGED),),
         outputs=(Output("if_eval", "${roots.results}/{subject}/if-eval"),),
         touches=(GPU, HUB, MERGE),
         credentials=(HF_KEY,),

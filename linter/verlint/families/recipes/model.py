@@ -42,7 +42,7 @@ class Input:
     `option` takes it, as `${deps.NAME}`; when no stage of the plan makes it, the option takes `alone` ("" leaves it
     out). `role` marks a checkpoint, whose step (or `steps`) is a template. `previous` asks for the round before,
     `staged` says that the checkpoint is copied into this stage's run. `place` says where it lies when nothing in the
-    plan makes it."""
+    plan makes it, `note` how it comes to be there."""
 
     name: str
     producers: tuple[str, ...]
@@ -54,6 +54,7 @@ class Input:
     previous: bool = False
     staged: bool = False
     place: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +132,7 @@ class Alias:
 @dataclass(frozen=True, slots=True)
 class DataFiles:
     """The files of a data root under the name of a profile, with the column that holds the prompt and, where a stage
-    trains on a file, the number of rows it needs at least (its batch)."""
+    trains on a file, the number of rows it needs at least (the batch of the launchers, or its default)."""
 
     files: tuple[str, ...]
     prompt_key: str = ""

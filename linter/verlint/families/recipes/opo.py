@@ -82,7 +82,8 @@ OPO = Cookbook(
                 Pitfall("the whole batch does not fit in one update", "out of memory in the update: lower the micro "
                         "batch, never the mini batch"),
             ),
-            notes=tuple(f"{key}={value}: {why}" for key, (value, why) in SIX_KEYS.items()),
+            notes=("algorithm.adv_estimator=grpo: v0.2.0 has no opo; the changed code computes its baseline there",
+                   *(f"{key}={value}: {why}" for key, (value, why) in SIX_KEYS.items())),
         ),
     ),
     defaults={"actor_lr": 1e-6, "rollout_n": 8, "batch_size": 128, "micro_batch": 8, "total_training_steps": 100,
