@@ -62,7 +62,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:
         if os.environ.get("VERLINT_TRACEBACK") == "1":
             raise
-        print(_internal_error(error), file=sys.stderr)
+        from verlint.header import PackError
+
+        is_of_pack = isinstance(error, PackError)
+        print(f"verlint: error: {error}" if is_of_pack else _internal_error(error), file=sys.stderr)
         return FAILED
 
 
