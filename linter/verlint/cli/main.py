@@ -23,6 +23,7 @@ VERBS = {
     "inputs": "check experience lists, system prompts and data roots before a run",
     "plan": "a staged plan of an experiment, with what is still to be decided; nothing is executed",
     "show": "what a launcher would run: commands, conditions, values and where they come from",
+    "completion": "print the script that completes words in bash, zsh or fish",
 }
 """Each verb with its line in the help; the module of `verlint.cli` with its name has `add_parser` and `run`."""
 
