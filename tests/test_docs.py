@@ -116,7 +116,7 @@ def test_commands_are_found() -> None:
 @each_page
 def test_options_that_are_named_exist(page: Path) -> None:
     options = {name for verb in VERBS for name in _options(verb)} | {"--version"}
-    others = {"--bless", "--check"} | set(re.findall(r"--\w+_\w+", prose(page)))
+    others = {"--bless", "--check", "--pack", "--with"} | set(re.findall(r"--\w+_\w+", prose(page)))
     named = set(re.findall(r"(?<=`)(?:verlint [^`]*?)?(--[a-z][\w-]*)", prose(page)))
     assert named - options - others == set()
 
@@ -175,6 +175,19 @@ def test_the_settings_page_names_every_key_and_its_examples_are_valid(tmp_path: 
         settings = read_settings_file(path)
         for name in (*settings.ignore, *settings.select, *settings.severity, *settings.rules):
             assert match_rules(name)
+
+
+def test_the_pack_of_the_pages_is_the_template(tmp_path: Path) -> None:
+    text = (ROOT / "docs/plugins.md").read_text("utf-8")
+    (settings,) = (fence for fence in fences(ROOT / "docs/plugins.md") if fence.language == "toml")
+    (tmp_path / "verlint.toml").write_text(settings.text)
+    read = read_settings_file(tmp_path / "verlint.toml")
+    metadata = tomllib.loads((ROOT / "docs/rule-pack/pyproject.toml").read_text("utf-8"))["project"]
+    entries = metadata["entry-points"]["verlint.rules"]
+    assert (read.plugins, list(read.rules)) == (tuple(entries), ["HR101"])
+    assert f'`{entries.popitem()[0]} = "house_rules"`' in text
+    assert f"{metadata['name']}=={metadata['version']}" in text
+    assert (ROOT / "docs/rule-pack/src/house_rules/hr101_foreign_project.py").is_file()
 
 
 def test_the_directives_are_listed() -> None:

@@ -66,7 +66,11 @@ def test_the_wheel_holds_both_packages_and_nothing_else(wheel: Path) -> None:
     assert wheel.name == f"verlint-{verlint.__version__}-py3-none-any.whl"
     found = names(wheel)
     top = {name.split("/")[0] for name in found}
-    assert top == {"verlint", "verlint_rules", f"verlint-{verlint.__version__}.dist-info"}
+    folders = {f"verlint-{verlint.__version__}.{kind}" for kind in ("data", "dist-info")}
+    assert top == {"verlint", "verlint_rules", *folders}
+    assert [name for name in found if ".data/" in name] == [
+        f"verlint-{verlint.__version__}.data/data/share/man/man1/verlint.1"
+    ]
     assert {"verlint/py.typed", "verlint_rules/py.typed"} <= set(found)
     assert [
         name for name in found if name.lower().split("/")[-1].startswith(("test_", "conftest")) or name.endswith(".pyc")

@@ -66,23 +66,154 @@ def test_every_hook_calls_the_command_with_options_it_has() -> None:
         pytest.xfail("verlint check has no --fix yet")
 
 
-@pytest.mark.slow
-def test_a_bad_launcher_fails_the_hook(hooks: Path, tmp_path: Path) -> None:
-    here = project(tmp_path / "project", {"scripts/bad.sh": BAD, "good.sh": GOOD, "plain.sh": UNRELATED})
-    done = pre_commit(
-        "try-repo", str(hooks), "verlint", "--files", "scripts/bad.sh", "good.sh", "plain.sh", cwd=here, home=tmp_path
+# In a repository with 200 launchers -----------------------------------------------------------------------------------
+
+LAUNCHERS = [f"runs/{number:03}/a-launcher-with-quite-a-long-name-{number:03}.sh" for number in range(198)]
+LAUNCHERS += ["runs/with spaces/train it.sh", "runs/with spaces/eval it.sh"]
+DRIVER = "#!/usr/bin/env bash\nset -euo pipefail\n" + "".join(f"bash {name}\n" for name in LAUNCHERS[:3])
+FAULT = "# verlint: ignore[VL8888] a rule that no version has\n"
+FOUND = re.compile(r"^(\S.*?:\d+:\d+): (VL\d+)", re.MULTILINE)
+CONFIG = """\
+repos:
+  - repo: {repo}
+    rev: {rev}
+    hooks:
+      - id: verlint
+        args: [--output-format, concise]
+      - id: verlint-all
+        args: [--output-format, concise]
+        stages: [manual]
+      - id: verlint-fix
+        args: [--output-format, concise]
+        stages: [manual]
+"""
+
+
+class Project:
+    """A git repository whose hooks come from this checkout. All share one environment, which is installed once."""
+
+    def __init__(self, folder: Path, home: Path) -> None:
+        self.folder = folder
+        self.home = home
+
+    def write(self, name: str, text: str, *, stage: bool = True) -> None:
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+        if stage:
+            self.git("add", name)
+
+    def git(self, *arguments: str) -> str:
+        command = ["git", "-C", str(self.folder), *arguments]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+    def run(self, hook: str, *arguments: str) -> tuple[str, list[tuple[str, str]]]:
+        """What becomes of a hook (Passed, Failed, Skipped), and the findings it prints."""
+        stage = [] if hook == "verlint" else ["--hook-stage", "manual"]
+        done = pre_commit("run", hook, *stage, *arguments, cwd=self.folder, home=self.home)
+        result = re.search(r"^verlint.*(Passed|Failed|Skipped)$", done.stdout, re.MULTILINE)
+        assert result is not None, done.stdout + done.stderr
+        assert (done.returncode == 0) == (result[1] != "Failed")
+        return result[1], FOUND.findall(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def made(hooks: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """The repository as it is committed, and an environment with the hooks."""
+    here = tmp_path_factory.mktemp("precommit") / "project"
+    revision = subprocess.run(
+        ["git", "-C", str(hooks), "rev-parse", "HEAD"], capture_output=True, text=True, check=True
     )
-    assert done.returncode == 1, done.stdout + done.stderr
-    assert re.search(r"^verlint\.+Failed$", done.stdout, re.MULTILINE)
-    assert "VL008" in done.stdout
-    assert "scripts/bad.sh:3" in done.stdout
-    assert "plain.sh" not in done.stdout.split("- exit code: 1")[1]
+    texts = dict.fromkeys(LAUNCHERS, GOOD) | {"run_all.sh": DRIVER, "plain.sh": UNRELATED, "notes.md": "# Notes\n"}
+    texts[".pre-commit-config.yaml"] = CONFIG.format(repo=hooks, rev=revision.stdout.strip())
+    return Project(project(here, texts), here.parent / "home")
+
+
+@pytest.fixture
+def repository(made: Project, tmp_path: Path) -> Project:
+    """A copy of it for one test."""
+    return Project(shutil.copytree(made.folder, tmp_path / "project"), made.home)
+
+
+def bad(line: int = 3) -> str:
+    lines = GOOD.splitlines(keepends=True)
+    return "".join([*lines[: line - 1], FAULT, *lines[line - 1 :]])
 
 
 @pytest.mark.slow
-def test_good_launchers_pass_the_hook(hooks: Path, tmp_path: Path) -> None:
-    names = [f"runs/{number}/a-launcher-with-quite-a-long-name-{number}.sh" for number in range(200)]
-    here = project(tmp_path / "project", dict.fromkeys([*names, "left/alone.sh"], GOOD) | {"left/bad.sh": BAD})
-    done = pre_commit("try-repo", str(hooks), "verlint", "--files", *names, cwd=here, home=tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert re.search(r"^verlint\.+Passed$", done.stdout, re.MULTILINE)
+def test_all_launchers_pass(repository: Project) -> None:
+    assert repository.run("verlint", "--all-files") == ("Passed", [])
+    assert repository.run("verlint") == ("Skipped", [])
+    assert repository.run("verlint-all") == ("Passed", [])
+
+
+@pytest.mark.slow
+def test_what_is_staged_is_checked_and_nothing_else(repository: Project) -> None:
+    here = repository
+    here.write(LAUNCHERS[3], bad())
+    here.write(LAUNCHERS[4], bad(), stage=False)
+    here.write(LAUNCHERS[5], bad())
+    here.write(LAUNCHERS[5], GOOD, stage=False)  # put right, but not added
+    here.write(LAUNCHERS[6], GOOD + "echo done\n")
+    here.write(LAUNCHERS[6], bad(), stage=False)
+    here.write("runs/with spaces/train it.sh", bad())
+    here.write("runs/new one/first try.sh", bad())
+    here.write("untracked.sh", bad(), stage=False)
+    here.write("plain.sh", UNRELATED + "ls -l\n")
+    here.git("mv", LAUNCHERS[7], "runs/moved as it was.sh")
+    here.git("mv", LAUNCHERS[8], "runs/moved and changed.sh")
+    here.write("runs/moved and changed.sh", bad())
+    here.git("rm", "-q", LAUNCHERS[9])
+    unstaged = here.git("diff")
+    named = [LAUNCHERS[3], LAUNCHERS[5], "runs/moved and changed.sh", "runs/new one/first try.sh"]
+    named += ["runs/with spaces/train it.sh"]
+    assert here.run("verlint") == ("Failed", [(f"{name}:3:19", "VL008") for name in named])
+    assert here.git("diff") == unstaged, "what is not staged is as it was"
+
+
+PAIR = GOOD.replace('"$@"', 'data.train_batch_size="$1" actor_rollout_ref.actor.ppo_mini_batch_size=128')
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("edited", ["launchers", "driver", "both"])
+def test_what_two_files_make_wrong_is_told_once(edited: str, repository: Project) -> None:
+    """The driver gives 64, the launchers want 128 at least; whichever of them was edited hears of it."""
+    here = repository
+    calls = "".join(f"bash {name} 64\n" for name in LAUNCHERS[:2])
+    texts = dict.fromkeys(LAUNCHERS[:2], PAIR) | {"run_all.sh": f"#!/usr/bin/env bash\nset -euo pipefail\n{calls}"}
+    is_staged = {name: edited == "both" or (name == "run_all.sh") == (edited == "driver") for name in texts}
+    for name, text in texts.items():
+        here.write(name, text)
+    kept = [name for name in texts if not is_staged[name]]
+    if kept:
+        here.git("-c", "user.name=test", "-c", "user.email=test@example.org", "commit", "-qm", "before", "--", *kept)
+    column = PAIR.splitlines()[2].index("128") + 1
+    assert here.run("verlint") == ("Failed", [(f"{name}:3:{column}", "VL722") for name in LAUNCHERS[:2]])
+
+
+@pytest.mark.slow
+def test_a_file_that_is_gone_is_missed_by_its_caller(repository: Project) -> None:
+    """pre-commit passes no names of deleted files: the hook for the whole repository sees what is left."""
+    here = repository
+    here.git("rm", "-q", LAUNCHERS[0])
+    here.git("mv", LAUNCHERS[1], "runs/elsewhere.sh")
+    assert here.run("verlint") == ("Passed", [])
+    assert here.run("verlint-all") == ("Failed", [("run_all.sh:3:6", "VL010"), ("run_all.sh:4:6", "VL010")])
+    here.git("mv", "runs/elsewhere.sh", LAUNCHERS[1])
+    assert here.run("verlint") == ("Skipped", [])
+    assert here.run("verlint-all") == ("Failed", [("run_all.sh:3:6", "VL010")])
+
+
+@pytest.mark.slow
+def test_fixes_are_made_in_staged_files_only(repository: Project) -> None:
+    here = repository
+    names = ["runs/with spaces/train it.sh", LAUNCHERS[3]]
+    for name in names:
+        here.write(name, BAD.replace("ignore[VL8888]", "ignore[VL101]"))
+    here.write(LAUNCHERS[4], BAD.replace("ignore[VL8888]", "ignore[VL101]"), stage=False)
+    unstaged = here.git("diff")
+    assert here.run("verlint-fix") == ("Failed", [])
+    assert [(here.folder / name).read_text() for name in names] == [GOOD, GOOD]
+    here.git("add", *names)
+    assert here.git("diff") == unstaged
+    assert here.run("verlint-fix")[0] == "Skipped", "nothing is left to commit"

@@ -151,13 +151,14 @@ def test_a_page_shows_examples_and_what_is_said(tmp_path: Path, monkeypatch: pyt
 
 def test_pages_are_written_compared_and_removed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code = load_rules()[0].code
+    pages = docs.pages_folder(tmp_path)
     assert docs.main(["--root", str(tmp_path)]) == 0
-    assert (tmp_path / "docs/rules" / f"{code}.md").read_text() == (tmp_path / docs.PAGES / f"{code}.md").read_text()
+    assert (tmp_path / "docs/rules" / f"{code}.md").read_text() == (tmp_path / pages / f"{code}.md").read_text()
     assert f"[{code}]({code}.md)" in (tmp_path / "docs/rules/index.md").read_text()
     assert docs.main(["--root", str(tmp_path), "--check"]) == 0
     (tmp_path / "docs/rules/VL000.md").write_text("")
     (tmp_path / "docs/rules/index.md").write_text("")
-    (tmp_path / docs.PAGES / f"{code}.md").unlink()
+    (tmp_path / pages / f"{code}.md").unlink()
     capsys.readouterr()
     assert docs.main(["--root", str(tmp_path), "--check"]) == 1
     assert capsys.readouterr().out.splitlines() == [

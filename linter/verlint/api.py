@@ -12,6 +12,7 @@ from verlint.cli.check import Arguments, is_touched, load_files, read_call
 from verlint.cli.check import check as check_loaded
 from verlint.cli.main import UsageError
 from verlint.finding import Finding, Severity, Verdict
+from verlint.header import PackError
 from verlint.report import FORMATS, render
 from verlint.result import Report, Summary
 from verlint.settings import SettingsError
@@ -51,5 +52,5 @@ def check(
     try:
         held = read_call(arguments)
         return check_loaded(load_files(arguments, held), held, touched=is_touched(arguments, held))
-    except (UsageError, SettingsError) as error:
+    except (UsageError, SettingsError, PackError) as error:
         raise CheckError(str(error)) from error

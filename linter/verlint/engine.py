@@ -14,7 +14,7 @@ from verlint.files.kinds import Kind
 from verlint.files.loading import Loaded
 from verlint.files.reader import Unreadable
 from verlint.finding import Finding, Severity, Verdict
-from verlint.header import OWN_CODE, Header, UnknownRule, headers, match_headers
+from verlint.header import OWN_CODE, Header, UnknownRule, codes_of, match_headers, packs_in_use
 from verlint.languages.bash.command import Command
 from verlint.record import dataclass, field, replace
 from verlint.result import Report, Summary
@@ -39,8 +39,12 @@ class _Outcome:
 
 
 def selected_rules(settings: Settings) -> list[Header]:
-    """The rules that are on, by code. Raises UnknownRule for a selected name that no rule has; one that is only ignored
-    may be that of a rule to come."""
+    """The rules that are on, by code, with the packs of the settings in use from now on. Raises UnknownRule for a
+    selected name that no rule has (one that is only ignored may be that of a rule to come), and PackError."""
+    if settings.plugins or packs_in_use():
+        from verlint.packs import use_packs
+
+        use_packs(settings.plugins)
     chosen = {rule.code: rule for name in (settings.select or ("ALL",)) for rule in match_headers(name)}
     for name in settings.extend_select:
         chosen.update((rule.code, rule) for rule in match_headers(name))
@@ -340,26 +344,26 @@ def _leveled(finding: Finding, settings: Settings) -> Finding:
     """The finding with the severity that the settings give its rule; the name that means fewest rules counts."""
     best = ""
     for name in settings.severity:
-        if _speaks_of(name, finding) and _width(name) <= _width(best):
+        if _speaks_of(name, finding) and (not best or _width(name, finding) <= _width(best, finding)):
             best = name
     return replace(finding, severity=settings.severity[best]) if best else finding
 
 
-def _width(name: str) -> int:
-    """How many rules a name means, for comparison: a prefix the more the shorter it is; "" means most."""
+def _width(name: str, finding: Finding) -> int:
+    """How many rules a name of a finding's rule means, for comparison: a prefix the more the shorter it is."""
     text = name.upper()
-    if not text or text == "ALL":
-        return 9 if text else 10
-    return 6 - len(text) if text.startswith("VL") and len(text) < 5 else 0
+    if text == "ALL":
+        return len(finding.code) + 1
+    return len(finding.code) - len(text) if finding.code.startswith(text) else 0
 
 
 def _speaks_of(name: str, finding: Finding) -> bool:
     """Whether a name of a settings file (code, prefix, slug, old name, `ALL`) means a finding's rule."""
-    if name.upper() == "ALL" or name == finding.slug:
+    text = name.upper()
+    if text == "ALL" or name == finding.slug:
         return True
-    if name.upper().startswith("VL"):
-        return finding.code.startswith(name.upper())
-    return any(name in header.names() and header.code == finding.code for header in headers())
+    is_prefix = finding.code.startswith(text) and len(text) >= len(finding.code) - 3
+    return is_prefix or finding.code in codes_of(name)
 
 
 def _ignored_at(finding: Finding, settings: Settings) -> bool:

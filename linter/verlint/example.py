@@ -62,7 +62,7 @@ class Example:
 
 def find_examples(fixtures: Path) -> list[Example]:
     """All examples below a folder, by code, then bad before good before unsure, then by name."""
-    folders = (path for path in fixtures.glob("VL[0-9][0-9][0-9]/*-*") if path.is_dir())
+    folders = (path for path in fixtures.glob("[A-Z][A-Z]*[0-9][0-9][0-9]/*-*") if path.is_dir())
     found = [Example(path, path.parent.name, path.name.split("-")[0]) for path in folders]
     return sorted(
         (each for each in found if each.kind in KINDS), key=lambda each: (each.code, KINDS.index(each.kind), each.name)
@@ -70,10 +70,11 @@ def find_examples(fixtures: Path) -> list[Example]:
 
 
 def check_example(example: Example, select: Sequence[str] | None = None, *, folder: Path | None = None) -> Report:
-    """What verlint says about a copy of the example. `select` names the rules; without it the example's own rule.
-    `folder` is a copy made before (`project_copy`), which is the current folder."""
+    """What verlint says about a copy of the example. `select` names the rules; without it the example's own rule. Rule
+    packs that are in use stay so. `folder` is a copy made before (`project_copy`), which is the current folder."""
     from verlint.engine import check_project
     from verlint.files.loading import load
+    from verlint.header import packs_in_use
     from verlint.settings import Settings, read_settings
 
     with project_copy(example) if folder is None else contextlib.nullcontext(folder) as folder:
@@ -82,7 +83,8 @@ def check_example(example: Example, select: Sequence[str] | None = None, *, fold
             settings = Settings(root=folder)
         if select is None:
             select = (example.code,)
-        settings = replace(settings, select=tuple(select), extend_select=(), ignore=())
+        plugins = settings.plugins or packs_in_use()
+        settings = replace(settings, select=tuple(select), extend_select=(), ignore=(), plugins=plugins)
         loading = load(_paths(example), settings)
         report: Report = check_project(
             loading.files, settings, folder, unreadable=loading.unreadable, inputs=_inputs(example)

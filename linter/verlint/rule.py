@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
 
 from verlint.finding import Finding, Severity, Verdict
-from verlint.header import Header, find_header, headers, match_headers
+from verlint.header import OWN_LETTERS, OWN_PACKAGE, Header, PackError, find_header, headers, match_headers
 from verlint.header import UnknownRule as UnknownRule
 from verlint.record import dataclass, field
 from verlint.source import Span
@@ -72,8 +71,13 @@ class Rule:
 
     @property
     def theme(self) -> str:
-        """What the hundred of the code is about."""
-        return THEMES[self.code[2]]
+        """What the hundred of the code is about; of a pack, which pack."""
+        return THEMES[self.code[2]] if self.is_own else f"pack {self.module.partition('.')[0]}"
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it comes with verlint, and not with a pack."""
+        return self.code.startswith(OWN_LETTERS)
 
     @property
     def subject(self) -> str:
@@ -199,22 +203,35 @@ def rule(
 
 
 def load_rule(header: Header | Rule) -> Rule:
-    """The rule that a header speaks of: its module is imported."""
+    """The rule that a header speaks of: its module is imported. Raises PackError for a rule of a pack that is not what
+    its header says, or has none that can be imported."""
     if isinstance(header, Rule):
         return header
-    __import__(header.module)
-    names = vars(sys.modules[header.module])
+    if header.package == OWN_PACKAGE:
+        return _imported(header.module)
+    try:
+        rule = _imported(header.module)
+    except (Exception, SystemExit) as error:
+        raise PackError(f"{header.module} cannot be imported: {type(error).__name__}: {error}") from error
+    if (rule.code, rule.slug, rule.subject) != (header.code, header.slug, header.subject):
+        raise PackError(f"{header.module} declares {rule.code} {rule.slug} in a way that cannot be read from its file")
+    return rule
+
+
+def _imported(module: str) -> Rule:
+    """The rule that a module declares."""
+    __import__(module)
+    names = vars(sys.modules[module])
     for item in (names.get("check"), *names.values()):  # nearly all are called so, and a look at all takes its time
         declared = getattr(item, "verlint_rule", None)
-        if isinstance(declared, Rule) and declared.module == header.module:
+        if isinstance(declared, Rule) and declared.module == module:
             return declared
-    raise RuntimeError(f"{header.module} declares no rule")
+    raise RuntimeError(f"{module} declares no rule")
 
 
-@cache
-def load_rules(package: str = "verlint_rules") -> tuple[Rule, ...]:
-    """All rules of a package, by code."""
-    return tuple(load_rule(header) for header in headers(package))
+def load_rules() -> tuple[Rule, ...]:
+    """All rules of this run, by code: our own, and those of the packs in use."""
+    return tuple(load_rule(header) for header in headers())
 
 
 def find_rule(name: str) -> Rule:

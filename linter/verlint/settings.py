@@ -76,7 +76,7 @@ class Settings:
     the least severity that fails the run, None for never. `verl` is what the settings file says, `verl_of_call` the
     `--verl` of the call, `model_config` the path of a model's config.json, `baseline` that of the known findings.
     `launchers` and `rules` are kept raw: the families and the rules know what belongs in them. `scope` is what is
-    reported when files are named, "" for what touches them."""
+    reported when files are named, "" for what touches them. `plugins` are names of installed rule packs."""
 
     root: Path
     path: Path | None = None
@@ -98,6 +98,7 @@ class Settings:
     output_format: tuple[str, ...] = ()
     show_files: bool = False
     scope: str = ""
+    plugins: tuple[str, ...] = ()
 
     def relative(self, path: Path) -> str:
         """An absolute path as the patterns see it: relative to the settings' folder, with "/"."""
@@ -267,6 +268,7 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "output-format": _text_or_texts,
     "show-files": _flag,
     "scope": _scope,
+    "plugins": _texts,
 }
 
 

@@ -12,14 +12,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 from enum import Enum
-from functools import cache
 
 from verlint.files.comments import DIRECTIVE_VALUES, DIRECTIVES, Comment, comments, directives_of, is_known
 from verlint.files.comments import Directive as Directive
 from verlint.files.comments import directives as directives
 from verlint.files.kinds import Kind
 from verlint.finding import Edit, Finding
-from verlint.header import OWN_CODE, UnknownRule, match_headers
+from verlint.header import OWN_CODE, UnknownRule, codes_of, match_headers
 from verlint.lazy import pattern
 from verlint.record import dataclass
 from verlint.source import Source, Span
@@ -155,15 +154,6 @@ def apply(
         for report in _faults(suppression, {at for n, at in used if n == number}, ran)
     ]
     return Applied(kept, taken, reports)
-
-
-@cache
-def codes_of(name: str) -> frozenset[str]:
-    """Codes of the rules that a name (code, prefix, slug, alias) means; none when it is unknown."""
-    try:
-        return frozenset(header.code for header in match_headers(name))
-    except UnknownRule:
-        return frozenset()
 
 
 def _read(comment: Comment) -> Suppression | None:

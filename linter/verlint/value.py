@@ -175,15 +175,21 @@ class Text:
     def trail(self) -> tuple[Hop, ...]:
         """The provenance of the deciding piece, first step first: where it was written, what it passed, the word that
         uses it. The deciding piece is the one with the longest way; a plain word has its own span only."""
-        deciding = max(self.parts, key=lambda part: len(part.hops), default=None)
+        deciding = max(self.parts, key=lambda part: (len(part.hops), self._is_passed(part)), default=None)
         hops: list[Hop] = []
-        if deciding is not None and deciding.span is not None and deciding.hops:
+        if deciding is not None and deciding.span is not None and (deciding.hops or self._is_passed(deciding)):
             hops.append(Hop(deciding.span))
         if deciding is not None:
             hops.extend(deciding.hops)
         if self.span is not None:
             hops.append(Hop(self.span))
         return tuple(_without_repeats(hops))
+
+    def _is_passed(self, part: Part) -> bool:
+        """Whether a piece comes right from another file, as an argument does (`$1`)."""
+        if part.hops or part.span is None or self.span is None or part.span.source is self.span.source:
+            return False
+        return part.span.in_file().source is not self.span.in_file().source
 
     def __str__(self) -> str:
         return self.shown

@@ -23,6 +23,7 @@ VERBS = {
     "inputs": "check experience lists, system prompts and data roots before a run",
     "plan": "a staged plan of an experiment, with what is still to be decided; nothing is executed",
     "show": "what a launcher would run: commands, conditions, values and where they come from",
+    "completion": "print the script that completes words in bash, zsh or fish",
 }
 """Each verb with its line in the help; the module of `verlint.cli` with its name has `add_parser` and `run`."""
 
@@ -69,7 +70,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:
         if os.environ.get("VERLINT_TRACEBACK") == "1":
             raise
-        complain(_internal_error(error))
+        from verlint.header import PackError
+
+        is_of_pack = isinstance(error, PackError)
+        complain(f"verlint: error: {error}" if is_of_pack else _internal_error(error))
         return FAILED
 
 

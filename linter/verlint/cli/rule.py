@@ -23,8 +23,10 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the pages; returns the exit code."""
+    from verlint.cli.settings_check import use_packs_here
     from verlint.rule import UnknownRule, find_rule, load_rules
 
+    use_packs_here()
     rules: list[Rule] = []
     try:
         for name in arguments.names:

@@ -28,8 +28,10 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the list; returns the exit code."""
+    from verlint.cli.settings_check import use_packs_here
     from verlint.rule import UnknownRule
 
+    use_packs_here()
     try:
         rules = _selected(arguments.select)
     except UnknownRule as unknown:

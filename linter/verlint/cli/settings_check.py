@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 
 
 def settings_problems(settings: Settings) -> None:
-    """Raise SettingsError for rules, options of rules and a VeRL that a settings file names and that do not exist.
+    """Raise SettingsError for rule packs, rules, options of rules and a VeRL that a settings file names and that do not
+    exist. The packs are in use from now on.
 
     Unknown rules that are only to be ignored are warnings: the file may be for several versions of verlint."""
+    use_packs_of(settings)
     if settings.path is None:
         return
     problems: list[str] = []
@@ -36,6 +38,34 @@ def settings_problems(settings: Settings) -> None:
         complain(f"warning: {settings.path}: `verl`: {problem}")
     if settings.model_config and (problem := model_problem(settings.model_config)):
         complain(f"warning: {settings.path}: `model-config`: {problem}")
+
+
+def use_packs_of(settings: Settings) -> None:
+    """Take the rules of the packs that the settings name, and of no others. Raises SettingsError."""
+    from verlint.header import PackError, packs_in_use
+
+    if not settings.plugins and not packs_in_use():
+        return
+    from verlint.packs import use_packs
+
+    try:
+        use_packs(settings.plugins)
+    except PackError as error:
+        problems = [f"`plugins`: {text}" for text in error.problems]
+        raise SettingsError(str(settings.path), problems, [("plugins",)] * len(problems)) from error
+
+
+def use_packs_here() -> None:
+    """Take the rules of the packs that the settings of the working directory name; without usable settings, none: what
+    is wrong with them is told on standard error."""
+    from pathlib import Path
+
+    from verlint.settings import read_settings
+
+    try:
+        use_packs_of(read_settings(Path.cwd()))
+    except SettingsError as error:
+        complain(f"warning: only the rules of verlint itself are known here: {error}")
 
 
 def _problems_in(settings: Settings) -> Iterator[tuple[Sequence[str], str]]:

@@ -40,6 +40,7 @@ ABOUT: Mapping[str, tuple[Mapping[str, Any], str]] = {
     "output-format": ({"anyOf": [_TEXT, _TEXTS]}, "As --output-format."),
     "show-files": (_FLAG, "As --show-files."),
     "scope": ({"enum": list(SCOPES)}, "As --scope: what is reported when files are named."),
+    "plugins": (_TEXTS, "Installed rule packs whose rules are taken as well."),
 }
 """Each key of the settings: what it holds and what it means."""
 

@@ -27,8 +27,8 @@ SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sar
 _SARIF_LEVELS = {"error": "error", "warning": "warning", "info": "note", "unsure": "note"}
 _PROBLEMS = {"error": "error", "warning": "warning", "note": "recommendation"}
 _SECURITY = {
-    "4": {"error": "8.0", "warning": "5.0", "note": "2.0"},
-    "5": {"error": "7.0", "warning": "5.0", "note": "2.0"},
+    THEMES["4"]: {"error": "8.0", "warning": "5.0", "note": "2.0"},
+    THEMES["5"]: {"error": "7.0", "warning": "5.0", "note": "2.0"},
 }
 """`security-severity` of the rules about credentials and about unsafe evaluation; other rules have none."""
 _IN_MESSAGE = ("near", "help", "verify")
@@ -84,12 +84,12 @@ def _rule(code: str, findings: Sequence[Finding]) -> dict[str, Any]:
     summary = rule.summary if rule is not None else slug
     page = " ".join(rule.doc.split()) if rule is not None else slug
     properties: dict[str, Any] = {
-        "tags": _tags(code, rule),
+        "tags": _tags(rule),
         "precision": "high",
         "problem.severity": _PROBLEMS[worst],
     }
-    if code[2:3] in _SECURITY:
-        properties["security-severity"] = _SECURITY[code[2]][worst]
+    if rule is not None and (security := _SECURITY.get(rule.theme)):
+        properties["security-severity"] = security[worst]
     return {
         "id": code,
         "name": slug,
@@ -104,12 +104,10 @@ def _rule(code: str, findings: Sequence[Finding]) -> dict[str, Any]:
     }
 
 
-def _tags(code: str, rule: Rule | None) -> list[str]:
-    theme = THEMES.get(code[2:3], "")
-    tags = [theme] if theme else []
-    if code[2:3] in _SECURITY:
-        tags.append("security")
-    return [*tags, *sorted(rule.families if rule is not None else ())]
+def _tags(rule: Rule | None) -> list[str]:
+    if rule is None:
+        return []
+    return [rule.theme, *(["security"] if rule.theme in _SECURITY else []), *sorted(rule.families)]
 
 
 # Results -------------------------------------------------------------------------------------------------------------

@@ -54,7 +54,15 @@ def _finding(launch: Launch, ctx: Context, violation: Violation) -> Finding:
         finding = _mended(finding, launch, row, *violation.fix)
     for value in given[1:]:
         finding = finding.with_related(value.span, f"{short(value.key)} = {value}")
+        finding = finding.with_related(_of_another_file(value), f"{value} is given here")
     return finding
+
+
+def _of_another_file(value: Value) -> Span | None:
+    """Where a value comes from when that is not the file that it is used in: the call to change may be there."""
+    here = value.span.in_file().source.path if value.span is not None else ""
+    steps = [hop.span.in_file() for hop in value.hops if hop.span is not None]
+    return next((step for step in steps if step.source.path != here), None)
 
 
 def _mended(finding: Finding, launch: Launch, row: Row, key: str, text: str) -> Finding:
