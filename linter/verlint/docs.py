@@ -1,8 +1,9 @@
-"""The pages of the rules, generated: docstring, example, what verlint really says about it, a good example.
+"""The generated pages: of each rule its docstring, an example, what verlint really says about it, a good example; and
+the reference of the spec format.
 
-`python -m verlint.docs` writes them, `python -m verlint.docs --check` says whether they are what would be written. They
-are kept twice: under `docs/rules/` for readers, and in the package of the rules, where `verlint rule CODE` finds them
-when no fixtures exist.
+`python -m verlint.docs` writes them, `python -m verlint.docs --check` says whether they are what would be written.
+Pages of rules are kept twice: under `docs/rules/` for readers, and in the package of the rules, where `verlint rule
+CODE` finds them when no fixtures exist.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from verlint.rule import Rule
 
 PAGES, DOCS, FIXTURES = Path("rules/verlint_rules/pages"), Path("docs/rules"), Path("fixtures")
+SPEC = Path("docs/spec.md")
 WIDTH = 100
 _LANGUAGES = {
     ".sh": "bash",
@@ -105,10 +107,11 @@ def all_pages(root: Path) -> dict[Path, str]:
     """Every generated file of a checkout, relative to it, with its text."""
     from verlint.example import find_examples
     from verlint.rule import load_rules
+    from verlint.spec_page import spec_page
 
     rules = load_rules()
     examples = find_examples(root / FIXTURES)
-    pages = {DOCS / "index.md": index_page(rules)}
+    pages = {DOCS / "index.md": index_page(rules), SPEC: spec_page()}
     for rule in rules:
         text = rule_page(rule, [example for example in examples if example.code == rule.code])
         pages[DOCS / f"{rule.code}.md"] = pages[PAGES / f"{rule.code}.md"] = text
@@ -141,13 +144,13 @@ def write(root: Path) -> int:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """`python -m verlint.docs [--check] [--root FOLDER]`: 0 when done or up to date, 1 when not."""
-    parser = argparse.ArgumentParser(prog="python -m verlint.docs", description="Write the pages of the rules.")
+    parser = argparse.ArgumentParser(prog="python -m verlint.docs", description="Write the generated pages.")
     parser.add_argument("--check", action="store_true", help="change nothing; say which pages are out of date")
     parser.add_argument("--root", type=Path, default=Path(), help="the checkout (default: the current folder)")
     arguments = parser.parse_args(argv)
     root = arguments.root.resolve()
     if not arguments.check:
-        print(f"wrote {write(root)} files under {DOCS.as_posix()} and {PAGES.as_posix()}")
+        print(f"wrote {write(root)} files: {SPEC.as_posix()}, and under {DOCS.as_posix()} and {PAGES.as_posix()}")
         return 0
     wrong = differences(root)
     print("\n".join(wrong) if wrong else "all pages are up to date")
