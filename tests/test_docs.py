@@ -40,6 +40,8 @@ def calls(fence: Fence) -> Iterator[list[str]]:
     if fence.language not in ("bash", "yaml", "console"):
         return
     for line in fence.text.splitlines():
+        if fence.language == "console" and not line.startswith("$ "):
+            continue
         found = _CALL.search(line.split(" #")[0])
         if found is not None and not line.lstrip().startswith(("#", "- id:", "name:")):
             words = shlex.split(re.split(r"[|;&>]", found["words"])[0])
