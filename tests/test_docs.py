@@ -10,13 +10,12 @@ import json
 import os
 import re
 import shlex
+import shutil
 import socket
 import subprocess
 import sys
-import textwrap
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from typing import Any
 import pytest
 
 from checkout import ROOT, copy_checkout
+from doc_pages import CUT, PAGES, SKILL, Fence, apply_diff, fences, missing_line, prose, run, steps
 from fixture_cases import EXAMPLES, expected_text
 from verlint.cli.main import VERBS, main
 from verlint.files.comments import DIRECTIVES
@@ -31,39 +31,7 @@ from verlint.report import FORMATS
 from verlint.rule import THEMES, find_rule, load_rules, match_rules
 from verlint.settings import READERS, read_settings_file
 
-SKILL = ROOT / "docs/agent-skill/SKILL.md"
-PAGES = sorted(
-    [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")] + [*(ROOT / "docs").glob("*.md"), SKILL]
-)
-CUT = "…"
-"""A line of an excerpt that stands for lines left out."""
-
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-
-
-@dataclass(frozen=True, slots=True)
-class Fence:
-    """A fenced block: language, text, and the last line of prose before it."""
-
-    language: str
-    text: str
-    before: str
-
-
-def fences(page: Path) -> list[Fence]:
-    text = page.read_text("utf-8")
-    found = re.finditer(
-        r"^(?P<in>[ \t]*)(?P<mark>`{3,})(\w*)\n(.*?)^(?P=in)(?P=mark)[ \t]*$", text, re.DOTALL | re.MULTILINE
-    )
-    return [
-        Fence(match[3], textwrap.dedent(match[4]), (text[: match.start()].strip().splitlines() or [""])[-1])
-        for match in found
-    ]
-
-
-def prose(page: Path) -> str:
-    """The text without its fenced blocks."""
-    return re.sub(r"^[ \t]*(`{3,}).*?^[ \t]*\1[ \t]*$", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
 
 
 # Commands ------------------------------------------------------------------------------------------------------------
@@ -76,6 +44,8 @@ def calls(fence: Fence) -> Iterator[list[str]]:
     if fence.language not in ("bash", "yaml", "console"):
         return
     for line in fence.text.splitlines():
+        if fence.language == "console" and not line.startswith("$ "):
+            continue
         found = _CALL.search(line.split(" #")[0])
         if found is not None and not line.lstrip().startswith(("#", "- id:", "name:")):
             words = shlex.split(re.split(r"[|;&>]", found["words"])[0])
@@ -221,16 +191,10 @@ def test_the_themes_of_the_recipe() -> None:
 
 @cache
 def output(command: str) -> list[str]:
-    """The lines that a `verlint …` command prints in the root of the checkout, 100 columns wide."""
-    words = shlex.split(command)
-    assert words[0] == "verlint"
-    path = os.pathsep.join([str(ROOT / "linter"), str(ROOT / "rules")])
-    environment = {**os.environ, "PYTHONPATH": path, "COLUMNS": "100", "NO_COLOR": "1"}
-    done = subprocess.run(
-        [sys.executable, "-m", *words], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
-    )
-    assert done.returncode in (0, 1), done.stderr
-    return done.stdout.splitlines()
+    """The lines that a `verlint …` command prints in the root of the checkout."""
+    code, lines = run(command, ROOT)
+    assert code in (0, 1), lines
+    return lines
 
 
 def excerpts() -> Iterator[tuple[Path, str, str]]:
@@ -246,19 +210,34 @@ EXCERPTS = list(excerpts())
 @pytest.mark.parametrize(("page", "command", "text"), EXCERPTS, ids=[f"{each[0].name}: {each[1]}" for each in EXCERPTS])
 def test_an_excerpt_is_real_output(page: Path, command: str, text: str) -> None:
     """Every line occurs in the output, in this order; between two lines nothing is left out without a `…`."""
-    real = output(command)
-    at, gap = 0, True
-    for line in text.splitlines():
-        if line.strip() == CUT:
-            gap = True
+    line = missing_line([CUT, *text.splitlines(), CUT], output(command))
+    assert line is None, f"{page.name} shows a line that `{command}` does not print there: {line}"
+
+
+SESSIONS = [
+    (page, found[1]) for page in PAGES for found in re.finditer(r"^<!-- session: (.+) -->$", prose(page), re.MULTILINE)
+]
+
+
+@pytest.mark.parametrize(("page", "folder"), SESSIONS, ids=[page.name for page, _ in SESSIONS])
+def test_a_session_is_real(page: Path, folder: str, tmp_path: Path) -> None:
+    """On a copy of the folder: each command prints what is shown, edits and files are made as they are shown."""
+    here = Path(shutil.copytree(ROOT / folder, tmp_path / "here"))
+    start, last = page.read_text("utf-8").index("<!-- session: "), 0
+    for fence in fences(page):
+        if fence.start < start:
             continue
-        if gap and not line:
-            continue
-        assert line in (real[at:] if gap else real[at : at + 1]), (
-            f"{page.name} shows a line that `{command}` does not print there"
-        )
-        at = real.index(line, at) + 1
-        gap = False
+        if fence.language == "diff":
+            apply_diff(fence.text, here)
+        elif named := re.fullmatch(r"`([\w./-]+)`", fence.before):
+            (here / named[1]).write_text(fence.text, "utf-8")
+        for command, shown in steps(fence.text) if fence.language == "console" else ():
+            if command == "echo $?":
+                assert shown == [str(last)]
+                continue
+            last, real = run(command, here)
+            line = missing_line(shown, real)
+            assert line is None, f"`{command}` differs at: {line}\n" + "\n".join(real)
 
 
 def test_excerpts_are_marked() -> None:

@@ -1,8 +1,9 @@
-"""The pages of the rules, generated: docstring, example, what verlint really says about it, a good example.
+"""The generated pages: of each rule its docstring, an example, what verlint really says about it, a good example; and
+the reference of the spec format.
 
-`python -m verlint.docs` writes them, `python -m verlint.docs --check` says whether they are what would be written. They
-are kept twice: under `docs/rules/` for readers, and in the package of the rules, where `verlint rule CODE` finds them
-when no fixtures exist. `--pack NAME` writes those of an installed rule pack into its checkout.
+`python -m verlint.docs` writes them, `python -m verlint.docs --check` says whether they are what would be written.
+Pages of rules are kept twice: under `docs/rules/` for readers, and in the package of the rules, where `verlint rule
+CODE` finds them when no fixtures exist. `--pack NAME` writes those of an installed rule pack into its checkout.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from verlint.rule import Rule
 
 DOCS, FIXTURES = Path("docs/rules"), Path("fixtures")
+SPEC = Path("docs/spec.md")
 _PARENTS = ("rules", "src", ".")
 """Folders of a checkout that may hold the package of its rules."""
 WIDTH = 100
@@ -114,11 +116,14 @@ def all_pages(root: Path, package: str = OWN_PACKAGE) -> dict[Path, str]:
     """Every generated file of a checkout, relative to it, with its text."""
     from verlint.example import find_examples
     from verlint.rule import load_rules
+    from verlint.spec_page import spec_page
 
     rules = [rule for rule in load_rules() if rule.module.startswith(f"{package}.")]
     examples = find_examples(root / FIXTURES)
     installed = pages_folder(root, package)
     pages = {DOCS / "index.md": index_page(rules)}
+    if package == OWN_PACKAGE:
+        pages[SPEC] = spec_page()
     for rule in rules:
         text = rule_page(rule, [example for example in examples if example.code == rule.code])
         pages[DOCS / f"{rule.code}.md"] = pages[installed / f"{rule.code}.md"] = text
@@ -152,7 +157,7 @@ def write(root: Path, package: str = OWN_PACKAGE) -> int:
 def main(argv: Sequence[str] | None = None) -> int:
     """`python -m verlint.docs [--check] [--root FOLDER] [--pack NAME]`: 0 when done or up to date, 1 when not, 2 when
     the pack cannot be used."""
-    parser = argparse.ArgumentParser(prog="python -m verlint.docs", description="Write the pages of the rules.")
+    parser = argparse.ArgumentParser(prog="python -m verlint.docs", description="Write the generated pages.")
     parser.add_argument("--check", action="store_true", help="change nothing; say which pages are out of date")
     parser.add_argument("--root", type=Path, default=Path(), help="the checkout (default: the current folder)")
     parser.add_argument("--pack", metavar="NAME", default="", help="of this installed rule pack, not of verlint")

@@ -114,11 +114,13 @@ class MapOf:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One key of a record."""
+    """One key of a record. `example` is a value as YAML, `default` says what holds without the key."""
 
     shape: Shape
     about: str
     required: bool = False
+    example: str = ""
+    default: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +223,9 @@ ROOTS = {
     "results": "where generated answers and scores are",
 }
 
-_ON_POLICY = Record({"intent": Key(Str(INTENTS), "How closely updates follow the policy that sampled.", required=True)})
+_ON_POLICY = Record(
+    {"intent": Key(Str(INTENTS), "How closely updates follow the policy that sampled.", required=True, example="exact")}
+)
 
 _SIZE = Choice((Whole(), Str()), "a number, or text such as 8+")
 _RESOURCES = Record(
@@ -232,51 +236,56 @@ _RESOURCES = Record(
                 "TYPE:COUNT, such as H100:8",
             ),
             "Accelerators of one node, as `TYPE:COUNT`.",
+            example="H100:8",
         ),
-        "num_nodes": Key(Whole(), "Number of nodes."),
-        "cpus": Key(_SIZE, "Processors of one node."),
-        "memory": Key(_SIZE, "Memory of one node, in GB."),
-        "disk_size": Key(Whole(), "Disk of one node, in GB."),
-        "cloud": Key(Str(), "Where the nodes come from."),
-        "region": Key(Str(), "Region of the nodes."),
-        "zone": Key(Str(), "Zone of the nodes."),
-        "instance_type": Key(Str(), "Kind of machine."),
-        "use_spot": Key(Flag(), "Whether nodes may be taken away."),
+        "num_nodes": Key(Whole(), "Number of nodes.", example="2"),
+        "cpus": Key(_SIZE, "Processors of one node.", example="8+"),
+        "memory": Key(_SIZE, "Memory of one node, in GB.", example="512"),
+        "disk_size": Key(Whole(), "Disk of one node, in GB.", example="1024"),
+        "cloud": Key(Str(), "Where the nodes come from.", example="aws"),
+        "region": Key(Str(), "Region of the nodes.", example="us-east-1"),
+        "zone": Key(Str(), "Zone of the nodes.", example="us-east-1a"),
+        "instance_type": Key(Str(), "Kind of machine.", example="p5.48xlarge"),
+        "use_spot": Key(Flag(), "Whether nodes may be taken away.", example="false"),
     }
 )
 
 _VERL = r"^(v?[0-9][0-9a-zA-Z.*+-]*|coach|oel|opcd|.*[/$].*)$"
 _CHECKOUT = Record(
     {
-        "url": Key(Str(), "Repository."),
-        "ref": Key(Str(), "Commit, tag or branch that is checked out."),
-        "path": Key(Str(), "Folder, relative to the spec."),
+        "url": Key(Str(), "Repository.", example="https://git.example.org/lab/verl"),
+        "ref": Key(Str(), "Commit, tag or branch that is checked out.", example="v0.7.1"),
+        "path": Key(Str(), "Folder, relative to the spec.", example="verl", default="the spec's folder"),
         "base": Key(
             Str(pattern=_VERL, expected="a VeRL version such as 0.7.1 or one of the forks coach, oel and opcd"),
             "VeRL version the checkout is built on.",
+            example="0.7.1",
+            default="found as for a launcher",
         ),
-        "branches": Key(ListOf(Str()), "Branches that stages switch between."),
-        "provides": Key(ListOf(Str()), "Features that the checkout adds to its base."),
+        "branches": Key(ListOf(Str()), "Branches that stages switch between.", example="[warmup, gad, eval]"),
+        "provides": Key(
+            ListOf(Str()), "Features that the checkout adds to its base.", example="[optimal-reward-baseline]"
+        ),
     },
     at_least_one=("url", "path"),
 )
 
 _ENVIRONMENT = Record(
     {
-        "setup": Key(Str(), "How the environment is made, such as docker or conda."),
-        "image": Key(Str(), "Container image."),
-        "profile": Key(Str(PROFILES), "GPU class the set-up is for."),
-        "ready": Key(ListOf(Str()), "What is known to be installed and started."),
+        "setup": Key(Str(), "How the environment is made, such as docker or conda.", example="conda"),
+        "image": Key(Str(), "Container image.", example="registry.example.org/verl:0.7.1"),
+        "profile": Key(Str(PROFILES), "GPU class the set-up is for.", example="a100-h200"),
+        "ready": Key(ListOf(Str()), "What is known to be installed and started.", example="[vllm]"),
     }
 )
 
 _MODEL = Record(
     {
-        "id": Key(Str(), "Model name or path."),
-        "same_as": Key(Str(names="models"), "Role whose model this role shares."),
-        "access": Key(Str(), "How the model is reached, such as black-box."),
-        "verl_role": Key(Str(VERL_ROLES), "Part of VeRL that holds the model."),
-        "thinking": Key(Flag(), "Whether the model thinks before it answers."),
+        "id": Key(Str(), "Model name or path.", example="Qwen/Qwen2.5-7B-Instruct"),
+        "same_as": Key(Str(names="models"), "Role whose model this role shares.", example="student"),
+        "access": Key(Str(), "How the model is reached, such as black-box.", example="black-box"),
+        "verl_role": Key(Str(VERL_ROLES), "Part of VeRL that holds the model.", example="critic"),
+        "thinking": Key(Flag(), "Whether the model thinks before it answers.", example="false"),
     },
     exactly_one=("id", "same_as"),
 )
@@ -287,9 +296,14 @@ _CREDENTIAL = Choice(
         Str(only_open=True),
         Record(
             {
-                "optional": Key(Flag(), "Whether the run works without it."),
-                "used_by": Key(ListOf(Str(names="stages")), "Stages that use it."),
-                "use": Key(Str(), "What it is used for."),
+                "optional": Key(Flag(), "Whether the run works without it.", example="true", default="false"),
+                "used_by": Key(
+                    ListOf(Str(names="stages")),
+                    "Stages that use it.",
+                    example="[warmup]",
+                    default="the stages that name it",
+                ),
+                "use": Key(Str(), "What it is used for.", example="curves of the training"),
             }
         ),
     ),
@@ -300,19 +314,24 @@ _CREDENTIAL = Choice(
 
 _APPROVAL = Record(
     {
-        "granted_by": Key(Str(), "Who allowed it.", required=True),
-        "sandbox": Key(Str(), "What the stage is confined in."),
-        "scope": Key(ListOf(Str()), "What it is allowed for."),
+        "granted_by": Key(Str(), "Who allowed it.", required=True, example="head of the group"),
+        "sandbox": Key(Str(), "What the stage is confined in.", example="container without network"),
+        "scope": Key(ListOf(Str()), "What it is allowed for.", example="[humaneval]", default="all that it is about"),
     }
 )
 
 _DEP = Record(
     {
-        "from": Key(Str(names="stages"), "Stage that makes it.", required=True),
-        "role": Key(Str(ROLES), "Role of the checkpoint."),
-        "step": Key(Steps(many=False), "Step of the checkpoint."),
-        "steps": Key(Steps(), "Steps of the checkpoints, such as 2..100/2."),
-        "stage_into": Key(Str(), "Experiment the checkpoint is copied into, with its step as the last one."),
+        "from": Key(Str(names="stages"), "Stage that makes it.", required=True, example="warmup"),
+        "role": Key(Str(ROLES), "Role of the checkpoint.", example="actor"),
+        "step": Key(Steps(many=False), "Step of the checkpoint.", example="800"),
+        "steps": Key(Steps(), "Steps of the checkpoints, such as 2..100/2.", example="850..1600/50"),
+        "stage_into": Key(
+            Str(),
+            "Experiment the checkpoint is copied into, with its step as the last one.",
+            example="lmsys-7b-gad",
+            default="it is read where it is",
+        ),
     },
     at_most_one=("step", "steps"),
 )
@@ -322,10 +341,10 @@ _OUT = Choice(
         Str(),
         Record(
             {
-                "roles": Key(ListOf(Str(ROLES)), "Roles that are saved.", required=True),
-                "steps": Key(Steps(), "Steps that are saved, such as 2..100/2."),
-                "every": Key(Whole(), "Steps between two checkpoints."),
-                "from_step": Key(Whole(least=0), "First step that is saved."),
+                "roles": Key(ListOf(Str(ROLES)), "Roles that are saved.", required=True, example="[actor, critic]"),
+                "steps": Key(Steps(), "Steps that are saved, such as 2..100/2.", example="50..800/50"),
+                "every": Key(Whole(), "Steps between two checkpoints.", example="50"),
+                "from_step": Key(Whole(least=0), "First step that is saved.", example="850", default="0"),
             }
         ),
     ),
@@ -334,27 +353,64 @@ _OUT = Choice(
 
 _STAGE = Record(
     {
-        "kind": Key(Str(KINDS), "What the stage does.", required=True),
-        "round": Key(Whole(), "Round of the experiment the stage belongs to."),
-        "checkout": Key(Str(names="checkout"), "Checkout the stage runs in."),
-        "branch": Key(Str(), "Branch of the checkout."),
-        "launcher": Key(Str(), "Script to run, relative to the checkout."),
-        "args": Key(MapOf(Free()), "Arguments of the launcher, by name."),
-        "entry": Key(Str(), "Python module to run."),
-        "overrides": Key(MapOf(Free(nested=True)), "Configuration keys of the entry."),
-        "run": Key(Str(shell=True), "Shell command to run."),
+        "kind": Key(Str(KINDS), "What the stage does.", required=True, example="warmup"),
+        "round": Key(Whole(), "Round of the experiment the stage belongs to.", example="1"),
+        "checkout": Key(
+            Str(names="checkout"),
+            "Checkout the stage runs in.",
+            example="verl",
+            default="the only one, if there is one",
+        ),
+        "branch": Key(Str(), "Branch of the checkout.", example="warmup"),
+        "launcher": Key(Str(), "Script to run, relative to the checkout.", example="scripts/train/warmup.sh"),
+        "args": Key(
+            MapOf(Free()), "Arguments of the launcher, by name.", example="{exp_name: lmsys-7b-warmup, nnodes: 1}"
+        ),
+        "entry": Key(Str(), "Python module to run.", example="verl.trainer.main_ppo"),
+        "overrides": Key(
+            MapOf(Free(nested=True)), "Configuration keys of the entry.", example="{data.train_batch_size: 256}"
+        ),
+        "run": Key(Str(shell=True), "Shell command to run.", example="python3 tools/score.py --step 1600"),
         "needs": Key(
             Choice((Str(names="stages"), ListOf(Str(names="stages"))), "a stage or a list of stages"),
             "Stages to run before.",
+            example="[data]",
+            default="the stages named in `deps`",
         ),
-        "deps": Key(MapOf(_DEP, _ID, _ID_EXPECTED), "What the stage consumes, by name."),
-        "outs": Key(MapOf(_OUT, _ID, _ID_EXPECTED), "What the stage produces, by name."),
-        "env": Key(MapOf(Free(), _VARIABLE, _VARIABLE_EXPECTED), "Environment variables of the stage."),
-        "resources": Key(_RESOURCES, "Resources that differ from the experiment's."),
-        "approvals": Key(ListOf(Str(names="approvals")), "Approvals the stage relies on."),
-        "credentials": Key(ListOf(Str(names="credentials")), "Credentials the stage uses."),
-        "on_policy": Key(_ON_POLICY, "On-policy intent that differs from the experiment's."),
-        "optional": Key(Flag(), "Whether the experiment is complete without the stage."),
+        "deps": Key(
+            MapOf(_DEP, _ID, _ID_EXPECTED),
+            "What the stage consumes, by name.",
+            example="{student: {from: warmup, role: actor, step: 800}}",
+        ),
+        "outs": Key(
+            MapOf(_OUT, _ID, _ID_EXPECTED),
+            "What the stage produces, by name.",
+            example="{ckpt: {roles: [actor, critic], every: 50}}",
+        ),
+        "env": Key(
+            MapOf(Free(), _VARIABLE, _VARIABLE_EXPECTED),
+            "Environment variables of the stage.",
+            example="{VLLM_USE_V1: 1}",
+        ),
+        "resources": Key(
+            _RESOURCES,
+            "Resources that differ from the experiment's.",
+            example="{num_nodes: 1}",
+            default="the experiment's",
+        ),
+        "approvals": Key(
+            ListOf(Str(names="approvals")), "Approvals the stage relies on.", example="[unsafe-code-eval]"
+        ),
+        "credentials": Key(ListOf(Str(names="credentials")), "Credentials the stage uses.", example="[WANDB_API_KEY]"),
+        "on_policy": Key(
+            _ON_POLICY,
+            "On-policy intent that differs from the experiment's.",
+            example="{intent: off-policy}",
+            default="the experiment's",
+        ),
+        "optional": Key(
+            Flag(), "Whether the experiment is complete without the stage.", example="true", default="false"
+        ),
     },
     exactly_one=("launcher", "entry", "run"),
     needs={"args": "launcher", "overrides": "entry"},
@@ -362,23 +418,58 @@ _STAGE = Record(
 
 SPEC = Record(
     {
-        "schema": Key(Str({SCHEMA: "this format"}, fixed=True), "Format of the file.", required=True),
-        "name": Key(Str(), "Name of the experiment.", required=True),
-        "family": Key(Str(FAMILIES), "Method the experiment follows."),
-        "track": Key(Str(), "Task the experiment is about, such as math or textgame."),
-        "vars": Key(MapOf(Free(nested=True), _ID, _ID_EXPECTED), "Values used in several places, as `${vars.NAME}`."),
-        "checkout": Key(MapOf(_CHECKOUT, _ID, _ID_EXPECTED), "Source checkouts that stages run in."),
-        "environment": Key(_ENVIRONMENT, "What the stages run in."),
-        "resources": Key(_RESOURCES, "What each stage needs of the cluster."),
-        "models": Key(MapOf(_MODEL, choices=MODELS), "Models by role."),
-        "roots": Key(MapOf(Str(), choices=ROOTS), "Where artifacts live: environment variables or placeholders."),
+        "schema": Key(
+            Str({SCHEMA: "this format"}, fixed=True), "Format of the file.", required=True, example="verlint/exp-v1"
+        ),
+        "name": Key(Str(), "Name of the experiment.", required=True, example="gad-lmsys-7b"),
+        "family": Key(
+            Str(FAMILIES), "Method the experiment follows.", example="gad", default="seen from the launchers"
+        ),
+        "track": Key(Str(), "Task the experiment is about, such as math or textgame.", example="lmsys"),
+        "vars": Key(
+            MapOf(Free(nested=True), _ID, _ID_EXPECTED),
+            "Values used in several places, as `${vars.NAME}`.",
+            example="{first: 800, answers: 850..1600/50}",
+        ),
+        "checkout": Key(
+            MapOf(_CHECKOUT, _ID, _ID_EXPECTED),
+            "Source checkouts that stages run in.",
+            example="{verl: {path: verl, branches: [warmup, gad]}}",
+        ),
+        "environment": Key(_ENVIRONMENT, "What the stages run in.", example="{setup: conda, profile: a100-h200}"),
+        "resources": Key(
+            _RESOURCES, "What each stage needs of the cluster.", example='{accelerators: "H100:8", num_nodes: 1}'
+        ),
+        "models": Key(
+            MapOf(_MODEL, choices=MODELS), "Models by role.", example="{student: {id: Qwen/Qwen2.5-7B-Instruct}}"
+        ),
+        "roots": Key(
+            MapOf(Str(), choices=ROOTS),
+            "Where artifacts live: environment variables or placeholders.",
+            example='{data: "${oc.env:DATA_ROOT}"}',
+        ),
         "credentials": Key(
             MapOf(_CREDENTIAL, _VARIABLE, _VARIABLE_EXPECTED, secret=True),
             "Credentials by variable; null means needed at launch.",
+            example="{WANDB_API_KEY: null}",
         ),
-        "approvals": Key(MapOf(_APPROVAL, _ID, _ID_EXPECTED), "What a person has allowed, such as unsafe-code-eval."),
-        "on_policy": Key(_ON_POLICY, "On-policy intent of all stages."),
-        "stages": Key(MapOf(_STAGE, _ID, _ID_EXPECTED, least=1), "Stages by name.", required=True),
+        "approvals": Key(
+            MapOf(_APPROVAL, _ID, _ID_EXPECTED),
+            "What a person has allowed, such as unsafe-code-eval.",
+            example="{unsafe-code-eval: {granted_by: head of the group}}",
+        ),
+        "on_policy": Key(
+            _ON_POLICY,
+            "On-policy intent of all stages.",
+            example="{intent: exact}",
+            default="that of the family (`exact` for opo)",
+        ),
+        "stages": Key(
+            MapOf(_STAGE, _ID, _ID_EXPECTED, least=1),
+            "Stages by name.",
+            required=True,
+            example="{warmup: {kind: warmup, launcher: warmup.sh}}",
+        ),
     }
 )
 """The whole format."""
