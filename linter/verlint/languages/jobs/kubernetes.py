@@ -78,9 +78,13 @@ def _variables(container: Mapping) -> dict[str, Text]:
     return environment(container.get("env"), missing="from the cluster")
 
 
+def runtime_env_text(document: Mapping) -> Scalar | None:
+    """The string in which a Ray job says its runtime environment, None without."""
+    node = get(document, "spec", "runtimeEnvYAML")
+    return node if isinstance(node, Scalar) and node.text.strip() else None
+
+
 def _runtime_env(document: Mapping) -> dict[str, Text]:
     """The variables that `runtimeEnvYAML`, YAML in a string, sets."""
-    node = get(document, "spec", "runtimeEnvYAML")
-    if not isinstance(node, Scalar) or not node.text.strip():
-        return {}
-    return environment(get(parse_yaml(embedded(node)).root, "env_vars"))
+    node = runtime_env_text(document)
+    return {} if node is None else environment(get(parse_yaml(embedded(node)).root, "env_vars"))
