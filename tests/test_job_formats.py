@@ -259,6 +259,23 @@ def test_which_variables_of_a_runtime_env_are_strings() -> None:
     assert read_runtime_env(Source("x.yaml", "env_vars: [\n")) is None
 
 
+def test_what_a_submitted_script_is_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sub").mkdir()
+    Path("env.yaml").write_text("env_vars: {NODES: '4'}\n")
+    Path("sub/inner.sh").write_text('python3 -m verl.trainer.main_ppo trainer.nnodes="$NODES"\n')
+    Path("in_header.slurm").write_text("#!/bin/bash\n#SBATCH --chdir=sub\nbash inner.sh\n")
+    Path("plain.slurm").write_text("#!/bin/bash\nbash inner.sh\n")
+    Path("run.sh").write_text(
+        "ray job submit --runtime-env env.yaml -- bash sub/inner.sh\nsbatch --export=NODES=1 in_header.slurm\n"
+        "sbatch -D sub --export=NODES=2 plain.slurm\nsbatch --chdir=/srv/other plain.slurm\n"
+    )
+    settings = Settings(root=tmp_path)
+    for name, expected in (("run.sh", ["4", "1", "2"]), ("in_header.slurm", ["${NODES}"])):
+        project = Project(load([name], settings).files, settings, tmp_path)
+        assert [str(launch["trainer.nnodes"]) for launch, _ in project.launches] == expected
+
+
 def test_runtime_envs_of_submissions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "sub").mkdir()
