@@ -159,6 +159,22 @@ def test_commands_of_a_container(container: str, said: str) -> None:
     assert told(job) == [said]
 
 
+def test_a_script_template_of_argo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("flow.yaml").write_text(
+        "apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nspec:\n  templates:\n    - name: train\n      script:\n"
+        "        command: [bash, -e]\n        env: [{name: STEPS, value: '{{inputs.parameters.steps}}'}]\n"
+        "        source: |\n          python3 -m verl.trainer.main_ppo trainer.nnodes={{inputs.parameters.nodes}} \\\n"
+        '            trainer.n_gpus_per_node=8 trainer.total_training_steps="$STEPS"\n'
+        "    - name: other\n      script: {command: [python3], source: 'import verl.trainer.main_ppo'}\n"
+    )
+    project = Project(load(["flow.yaml"], Settings(root=tmp_path)).files, Settings(root=tmp_path), tmp_path)
+    ((launch, variant),) = project.launches
+    keys = ("trainer.nnodes", "trainer.n_gpus_per_node", "trainer.total_training_steps")
+    assert [str(launch[key]) for key in keys] == ["{{inputs.parameters.nodes}}", "8", "${STEPS}"]
+    assert str(variant.command.span) == "flow.yaml:10:11"
+
+
 def test_the_entry_point_of_a_ray_job() -> None:
     text = (
         "apiVersion: ray.io/v1\nkind: RayJob\nmetadata: {name: n}\nspec:\n  entrypoint: go now\n  runtimeEnvYAML: |\n"

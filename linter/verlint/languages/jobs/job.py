@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from verlint.languages.amounts import Amount
+from verlint.languages.jobs.expressions import DOLLAR
 from verlint.languages.yaml import Scalar
 from verlint.record import dataclass, field
 from verlint.source import Source, Span
@@ -20,7 +21,7 @@ class Block:
 
     `source` is embedded in the file; `node` is the scalar that holds it, None for words that the platform starts
     without a shell. `name` says where it stands ("run"). `environment` are exported variables, `expressions` what the
-    platform puts for each `${{ … }}`. `folder` is where the shell starts, seen from the start of the job ("" for that
+    platform puts for each expression, which begins with `opening`. `folder` is where the shell starts, seen from the start of the job ("" for that
     itself, None when it is not known). `options` are shell options (`e`, `pipefail`). `joined`: it goes on in the shell
     of the block before."""
 
@@ -32,6 +33,7 @@ class Block:
     folder: str | None = ""
     options: frozenset[str] = frozenset()
     joined: bool = False
+    opening: str = DOLLAR
 
 
 @dataclass(frozen=True, slots=True)
