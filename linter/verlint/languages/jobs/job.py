@@ -21,9 +21,9 @@ class Block:
 
     `source` is embedded in the file; `node` is the scalar that holds it, None for words that the platform starts
     without a shell. `name` says where it stands ("run"). `environment` are exported variables, `expressions` what the
-    platform puts for each expression, which begins with `opening`. `folder` is where the shell starts, seen from the start of the job ("" for that
-    itself, None when it is not known). `options` are shell options (`e`, `pipefail`). `joined`: it goes on in the shell
-    of the block before."""
+    platform puts for each expression, which begins with `opening`. `folder` is where the shell starts, seen from the
+    start of the job ("" for that itself, None when it is not known). `options` are shell options (`e`, `pipefail`).
+    `joined`: it goes on in the shell of the block before."""
 
     source: Source
     node: Scalar | None
