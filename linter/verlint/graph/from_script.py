@@ -62,7 +62,8 @@ class _FromScript:
         self.experiment = experiment
         self.script = script
         self.builder = Builder(experiment)
-        self.artifacts = Artifacts(self.builder)
+        mounts = script.job.mounts if script.job is not None else ()
+        self.artifacts = Artifacts(self.builder, {each.origin or each.path: (each.path, each.span) for each in mounts})
         self.commands = _StageCommands(script, experiment.stages, launch_of)
         self.ledger = ledger_of_script(script, launch_of)
         self.saved: list[tuple[Save, Node]] = []

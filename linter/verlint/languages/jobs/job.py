@@ -37,12 +37,24 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
+class Mount:
+    """A folder that the platform fills before the job begins: its path there, what it comes from ("s3://bucket"), and
+    whether all nodes see the same one, so that what one writes the others read."""
+
+    path: str
+    origin: str
+    span: Span
+    shared: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
     """The blocks that one machine (or each of several alike) runs, in order.
 
     `format` and `name` say what it is. `start` is the folder of the repository that it begins in: "." for its root,
     "?" for the one from which the files it names are found, a path for one seen from the file's own folder, None when
-    it begins outside the repository. `nodes` and `gpus` (per node) are as written; None when they are not."""
+    it begins outside the repository. `nodes` and `gpus` (per node) are as written; None when they are not. `mounts` are
+    folders that are there when it begins."""
 
     format: str
     name: str
@@ -51,3 +63,8 @@ class Job:
     start: str | None = "?"
     nodes: Amount | None = None
     gpus: Amount | None = None
+    mounts: tuple[Mount, ...] = ()
+
+    def mount(self, path: str) -> Mount | None:
+        """The mount that a path lies in, None for none."""
+        return next((each for each in self.mounts if f"{path.rstrip('/')}/".startswith(f"{each.path}/")), None)
