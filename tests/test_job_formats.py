@@ -159,6 +159,22 @@ def test_commands_of_a_container(container: str, said: str) -> None:
     assert told(job) == [said]
 
 
+def test_a_script_template_of_argo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("flow.yaml").write_text(
+        "apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nspec:\n  templates:\n    - name: train\n      script:\n"
+        "        command: [bash, -e]\n        env: [{name: STEPS, value: '{{inputs.parameters.steps}}'}]\n"
+        "        source: |\n          python3 -m verl.trainer.main_ppo trainer.nnodes={{inputs.parameters.nodes}} \\\n"
+        '            trainer.n_gpus_per_node=8 trainer.total_training_steps="$STEPS"\n'
+        "    - name: other\n      script: {command: [python3], source: 'import verl.trainer.main_ppo'}\n"
+    )
+    project = Project(load(["flow.yaml"], Settings(root=tmp_path)).files, Settings(root=tmp_path), tmp_path)
+    ((launch, variant),) = project.launches
+    keys = ("trainer.nnodes", "trainer.n_gpus_per_node", "trainer.total_training_steps")
+    assert [str(launch[key]) for key in keys] == ["{{inputs.parameters.nodes}}", "8", "${STEPS}"]
+    assert str(variant.command.span) == "flow.yaml:10:11"
+
+
 def test_the_entry_point_of_a_ray_job() -> None:
     text = (
         "apiVersion: ray.io/v1\nkind: RayJob\nmetadata: {name: n}\nspec:\n  entrypoint: go now\n  runtimeEnvYAML: |\n"
@@ -257,6 +273,23 @@ def test_which_variables_of_a_runtime_env_are_strings() -> None:
     assert str(found.env_vars["C"].span) == "runtime_env.yaml:5:6"
     assert read_runtime_env(Source("x.yaml", "a: 1\n")) is None
     assert read_runtime_env(Source("x.yaml", "env_vars: [\n")) is None
+
+
+def test_what_a_submitted_script_is_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sub").mkdir()
+    Path("env.yaml").write_text("env_vars: {NODES: '4'}\n")
+    Path("sub/inner.sh").write_text('python3 -m verl.trainer.main_ppo trainer.nnodes="$NODES"\n')
+    Path("in_header.slurm").write_text("#!/bin/bash\n#SBATCH --chdir=sub\nbash inner.sh\n")
+    Path("plain.slurm").write_text("#!/bin/bash\nbash inner.sh\n")
+    Path("run.sh").write_text(
+        "ray job submit --runtime-env env.yaml -- bash sub/inner.sh\nsbatch --export=NODES=1 in_header.slurm\n"
+        "sbatch -D sub --export=NODES=2 plain.slurm\nsbatch --chdir=/srv/other plain.slurm\n"
+    )
+    settings = Settings(root=tmp_path)
+    for name, expected in (("run.sh", ["4", "1", "2"]), ("in_header.slurm", ["${NODES}"])):
+        project = Project(load([name], settings).files, settings, tmp_path)
+        assert [str(launch["trainer.nnodes"]) for launch, _ in project.launches] == expected
 
 
 def test_runtime_envs_of_submissions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

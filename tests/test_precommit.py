@@ -66,6 +66,37 @@ def test_every_hook_calls_the_command_with_options_it_has() -> None:
         pytest.xfail("verlint check has no --fix yet")
 
 
+@pytest.mark.parametrize(
+    ("path", "checked"),
+    [
+        ("scripts/train.sh", True),
+        ("jobs/train.slurm", True),
+        ("exp/gad.exp.yaml", True),
+        ("train.sky.yml", True),
+        (".dstack.yml", True),
+        ("jobs/warmup.dstack.yml", True),
+        ("configs/runtime_env.yaml", True),
+        (".github/workflows/eval.yml", True),
+        ("actions/train/action.yml", True),
+        (".gitlab-ci.yml", True),
+        ("ci/gpu.gitlab-ci.yml", True),
+        ("compose.yaml", True),
+        ("docker/docker-compose.eval.yml", True),
+        (".github/dependabot.yml", False),
+        ("configs/model.yaml", False),
+        ("compose.md", False),
+        ("decompose.yaml", False),
+        ("train.sh.orig", False),
+    ],
+)
+def test_the_hook_gets_the_files_that_are_read(path: str, checked: bool) -> None:
+    from ruamel.yaml import YAML
+
+    hooks = YAML(typ="safe", pure=True).load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
+    files = next(hook["files"] for hook in hooks if hook["id"] == "verlint")
+    assert bool(re.search(files, path)) == checked
+
+
 # In a repository with 200 launchers -----------------------------------------------------------------------------------
 
 LAUNCHERS = [f"runs/{number:03}/a-launcher-with-quite-a-long-name-{number:03}.sh" for number in range(198)]

@@ -195,23 +195,25 @@ def resolve(arguments: argparse.Namespace, source: Source) -> Resolution:
     """All that a launcher would do. Raises ShowError."""
     import posixpath
 
-    from verlint.experiment.script import start_folder
+    from verlint.experiment.script import Script, batch_folder, start_folder
     from verlint.languages.bash.replay import Entry, explore
-    from verlint.languages.slurm import scheduler_of
 
     path = _path(arguments)
     tree = _tree(path)
     inside = tree.relative(path) or path.name
     start = start_folder(source, inside, tree)
+    script = Script(source, inside, (source,), start, False, tree, {})
+    start, folder = batch_folder(script)
     if arguments.cwd is not None:
-        start = tree.relative(Path(arguments.cwd).absolute()) or ""
-    scheduler = scheduler_of(source)
+        start, folder = tree.relative(Path(arguments.cwd).absolute()) or "", None
+    scheduler = script.scheduler
     entry = Entry(
         start=start,
         name=posixpath.relpath(inside, start or "."),
         arguments=list(arguments.behind) if arguments.closed or arguments.behind else None,
         environment={**({} if scheduler is None else scheduler.environment()), **_environment(arguments)},
         closed=arguments.closed,
+        folder=folder,
     )
     return explore([source], tree, entry)
 

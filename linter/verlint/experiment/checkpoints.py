@@ -23,7 +23,7 @@ from verlint.languages.bash.wrappers import program_name, unwrap
 from verlint.lazy import pattern
 from verlint.record import dataclass, field, replace
 from verlint.source import Source, Span
-from verlint.value import Literal, Text, Value
+from verlint.value import Literal, Text, Value, literal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -153,7 +153,11 @@ def ledger_of_script(script: Script, launch_of: Callable[[Command], Launch | Non
     known = _KNOWN.get(script)
     if known is None:
         taught = script.taught.call if script.taught else None
-        known = _KNOWN[script] = ledger_of(script.resolution.paths, own_sources(script.texts), launch_of, taught)
+        paths = script.resolution.paths
+        known = _KNOWN[script] = ledger_of(paths, own_sources(script.texts), launch_of, taught)
+        for mount in script.job.mounts if script.job is not None else ():  # filled before the job begins
+            folder = components(literal(mount.path, mount.span))
+            known.makers += [(folder, Place(-1, number, -1)) for number in range(len(paths))]
     return known
 
 

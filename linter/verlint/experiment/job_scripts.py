@@ -29,7 +29,7 @@ def job_scripts(source: Source, path: str, tree: Tree, programs: dict[int, Progr
         start = _start(job, source, path, tree)
         home = Text((_home(start, number),))
         for block in job.blocks:
-            programs[id(block.source)] = parse_block(block.source.text)
+            programs[id(block.source)] = parse_block(block.source.text, block.opening)
         yield Script(
             source,
             path,

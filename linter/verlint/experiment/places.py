@@ -16,6 +16,10 @@ from verlint.record import dataclass, field
 from verlint.source import Source, Span
 from verlint.value import Hole
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from verlint.languages.jobs.job import Mount
+
 _KNOWN: WeakKeyDictionary[Project, Mapping[int, _Written]] = WeakKeyDictionary()
 _CALLED: WeakKeyDictionary[Project, Mapping[int, list[Source]]] = WeakKeyDictionary()
 
@@ -76,6 +80,14 @@ def _collect_called(project: Project) -> dict[int, list[Source]]:
                     known.add(id(source))
                     out.setdefault(id(script.source), []).append(source)
     return out
+
+
+def mount_of(project: Project, command: Command, path: str) -> Mount | None:
+    """The folder, filled or shared by the platform, that a path of a job's command lies in; None for other paths."""
+    for variant in project.sites.get(command.span.order(), ()):
+        if variant.command is command and variant.entry.job is not None:
+            return variant.entry.job.mount(path)
+    return None
 
 
 def within(inner: Span, outer: Span) -> bool:

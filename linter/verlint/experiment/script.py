@@ -94,7 +94,15 @@ class Script:
             )
         environment = None if self.scheduler is None else self.scheduler.environment()
         arguments: list[str | Text] | None = [] if self.document else None
-        entry = Entry(start=self.start, name=self.name, arguments=arguments, environment=environment, home=self._home)
+        start, folder = (self.start, None) if self.scheduler is None else batch_folder(self)
+        entry = Entry(
+            start=start,
+            name=self.name,
+            arguments=arguments,
+            environment=environment,
+            folder=folder,
+            home=self._home,
+        )
         return explore(self.texts, self.tree, entry, programs=self.programs)
 
     @property
@@ -140,6 +148,18 @@ class Script:
     def directive(self, name: str) -> str:
         """The value of a directive that holds for the whole text, "" when there is none."""
         return next((each.value for each in self.directives if each.name == name), "")
+
+
+def batch_folder(script: Script) -> tuple[str, Text | None]:
+    """Where Slurm starts a script: the folder below the root, and one outside when its `#SBATCH --chdir` names such.
+    Where the files that it names are found from a folder, it is taken to be that one."""
+    folder = None if script.scheduler is None else script.scheduler.folder
+    if folder is None or folder_of_names(script.source, script.path, script.tree) is not None:
+        return script.start, None
+    inside = posixpath.normpath(posixpath.join(script.start, folder.known or "."))
+    if inside.startswith("/"):
+        return script.start, folder
+    return (inside if script.tree.is_dir(inside) else script.start), None
 
 
 def start_folder(source: Source, path: str, tree: Tree) -> str:

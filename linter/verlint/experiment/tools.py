@@ -1,17 +1,21 @@
-"""Python tools as a command calls them: what they read and write with the words of that call."""
+"""The tools that commands start: what they read and write with the words of a call, and the data files that their
+texts name."""
 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from verlint.experiment.launch import python_program
 from verlint.experiment.paths import absolute, in_tree
 from verlint.experiment.records import fields
+from verlint.experiment.stage import called_file
 from verlint.files.tree import Tree
 from verlint.languages.bash.command import Command
+from verlint.lazy import pattern
 from verlint.record import dataclass
-from verlint.source import Span
+from verlint.source import Source, Span
 from verlint.value import Hole, Part, Text
 
 TYPE_CHECKING = False
@@ -19,6 +23,10 @@ if TYPE_CHECKING:
     from verlint.experiment.stage import Stage
     from verlint.languages.python.facts import FileUse
     from verlint.languages.python.tool import Tool
+
+_NAMED = pattern(r"[\w.{}$%-]+\.(?:parquet|jsonl?)\b")
+OPEN = pattern(r"\{[^{}]*\}|%s|\$\w+")
+"""The parts of a name in a text that are filled in when the tool runs."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,19 +60,44 @@ def called_tool(command: Command, tree: Tree, start: str = "") -> CalledTool | N
     entry = program.entry.replace(".", "/") + ".py" if program.module else program.entry
     if not entry.endswith(".py"):
         return None
-    path = Text(program.name.parts, program.name.span) if not program.module else None
-    place = in_tree(absolute(path, command.around.cwd)) if path is not None else None
+    around = command.around.cwd
     if program.module:
-        home = in_tree(command.around.cwd)
-        place = None if home is None else posixpath.normpath(posixpath.join(home, entry))
-    if place is None and not entry.startswith("/"):
-        place = posixpath.normpath(posixpath.join(start, entry))
-    source = None if place is None or place.startswith("..") else tree.source(place)
+        home = in_tree(around)
+        source = _source_at(None if home is None else posixpath.join(home, entry), entry, tree, start)
+    else:
+        source = _source_at(in_tree(absolute(program.name, around)), entry, tree, start)
     if source is None:
         return None
     from verlint.languages.python.tool import tool
 
     return CalledTool(tool(source), program.name, program.arguments, command.around.cwd)
+
+
+def called_source(command: Command, tree: Tree, start: str, endings: tuple[str, ...] = (".py",)) -> Source | None:
+    """The text of the tool or script that a command starts by its path, of one of these endings."""
+    called = called_file(command)
+    if called is None or not called.path.suffix.endswith(endings):
+        return None
+    return _source_at(in_tree(absolute(called.path, command.around.cwd)), called.path.known, tree, start)
+
+
+def _source_at(place: str | None, written: str | None, tree: Tree, start: str) -> Source | None:
+    """The file at a place of the checkout; where the place is not known, below `start` as it is written."""
+    if place is None and written is not None and not written.startswith("/"):
+        place = posixpath.join(start, written)
+    place = None if place is None else posixpath.normpath(place)
+    return None if place is None or place.startswith("..") else tree.source(place)
+
+
+def data_files(source: Source) -> Iterator[Span]:
+    """The places where a text names a data file, also in part (`f"{name}_{split}.parquet"`)."""
+    for match in _NAMED.finditer(source.text):
+        yield Span(source, match.start(), match.end())
+
+
+def is_named(name: str, named: Iterable[str]) -> bool:
+    """Whether one of the names that texts give to data files may be this one."""
+    return any(re.fullmatch(".+".join(map(re.escape, OPEN.split(each))), name) for each in named)
 
 
 def touched(called: CalledTool) -> Iterator[Touched]:

@@ -22,7 +22,7 @@ from verlint.experiment.paths import absolute, in_tree, shown
 from verlint.experiment.script import Script
 from verlint.experiment.spec_calls import LauncherPlace
 from verlint.experiment.stage import Called, Experiment, Stage, called_file
-from verlint.experiment.tool_texts import called_source, data_files, is_named
+from verlint.experiment.tools import called_source, data_files, is_named
 from verlint.families import FAMILIES
 from verlint.families.flows import MERGED, OUTPUT_OPTIONS, SCORES
 from verlint.graph.artifacts import Artifacts, checkpoint_at, path_text
@@ -62,7 +62,8 @@ class _FromScript:
         self.experiment = experiment
         self.script = script
         self.builder = Builder(experiment)
-        self.artifacts = Artifacts(self.builder)
+        mounts = script.job.mounts if script.job is not None else ()
+        self.artifacts = Artifacts(self.builder, {each.origin or each.path: (each.path, each.span) for each in mounts})
         self.commands = _StageCommands(script, experiment.stages, launch_of)
         self.ledger = ledger_of_script(script, launch_of)
         self.saved: list[tuple[Save, Node]] = []
@@ -181,7 +182,7 @@ class _FromScript:
 
     def _credentials_of_tools(self, node: Node, commands: Sequence[Command]) -> None:
         for command in commands:
-            source = called_source(command, self.script, _TOOLS)
+            source = called_source(command, self.script.tree, self.script.start, _TOOLS)
             for match in _ENVIRONMENT.finditer(source.text) if source is not None else ():
                 name = match.group(1)
                 if source is not None and is_secret_name(name):
@@ -282,7 +283,7 @@ class _FromScript:
             if path.startswith(folder + "/"):
                 return span
         for command in self.commands.of(stage):
-            source = called_source(command, self.script, _TOOLS)
+            source = called_source(command, self.script.tree, self.script.start, _TOOLS)
             if source is not None and is_named(posixpath.basename(path), (each.text for each in data_files(source))):
                 return command.span
         return None

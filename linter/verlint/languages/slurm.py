@@ -13,7 +13,7 @@ from verlint.languages.bash.pieces import flat
 from verlint.lazy import pattern
 from verlint.record import dataclass
 from verlint.source import Source, Span
-from verlint.value import Hop, Literal, Text
+from verlint.value import Hop, Literal, Text, literal
 
 _LINE = pattern(r"^#SBATCH(?=[ \t])([^\n]*)", re.MULTILINE)
 _COMMAND = pattern(r"^[ \t]*[^\s#]", re.MULTILINE)
@@ -98,6 +98,12 @@ class Scheduler:
                 return Amount(total // other.number, found.value_span)
         return None
 
+    @property
+    def folder(self) -> Text | None:
+        """The folder that `--chdir` names: as it stands, since Slurm expands nothing."""
+        found = self.get("chdir")
+        return None if found is None or not found.value else literal(found.value, found.value_span)
+
     def environment(self) -> dict[str, Text]:
         """The variables in which Slurm tells a script what it asked for. `sbatch` may be told otherwise."""
         found: dict[str, Text] = {}
@@ -153,12 +159,18 @@ def _directives(source: Source, start: int, end: int) -> list[Directive]:
 @dataclass(frozen=True, slots=True)
 class BatchCall:
     """A call of `sbatch`: the words of the script and its arguments (none for a string, `--wrap`), that string, the
-    variables that `--export` sets, and the long names of the options given."""
+    variables that `--export` sets, the long names of the options given, and the folder of `--chdir`."""
 
     words: tuple[Text, ...]
     wrapped: Text | None
     exported: dict[str, Text]
     options: frozenset[str]
+    chdir: Text | None = None
+
+    def folder(self, source: Source) -> Text | None:
+        """The folder that the script is started in, None for the one that `sbatch` is called in."""
+        scheduler = scheduler_of(source) if self.chdir is None else None
+        return self.chdir if scheduler is None else scheduler.folder
 
     def environment(self, source: Source) -> dict[str, Text]:
         """The variables of the script, as far as the call leaves them to its header."""
@@ -175,6 +187,7 @@ def batch_call(argv: Sequence[Text]) -> BatchCall:
     names: set[str] = set()
     exported: dict[str, Text] = {}
     wrapped: Text | None = None
+    folder: Text | None = None
     at = 1
     while at < len(argv):
         text = argv[at].known or argv[at].prefix
@@ -192,8 +205,10 @@ def batch_call(argv: Sequence[Text]) -> BatchCall:
             wrapped = given
         elif option == "export" and given is not None:
             exported.update(_exported(given))
+        elif option == "chdir":
+            folder = given
         at += 1
-    return BatchCall(tuple(argv[at:]) if wrapped is None else (), wrapped, exported, frozenset(names))
+    return BatchCall(tuple(argv[at:]) if wrapped is None else (), wrapped, exported, frozenset(names), folder)
 
 
 def _exported(given: Text) -> dict[str, Text]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from verlint.languages.yaml_errors import YamlError, explain
@@ -114,8 +115,10 @@ class YamlFile:
         return self.documents[0] if self.documents else None
 
 
+@lru_cache(maxsize=32)
 def parse_yaml(source: Source) -> YamlFile:
-    """Read a YAML text. Never raises: a text that is not YAML gives an error with its place."""
+    """Read a YAML text. Never raises: a text that is not YAML gives an error with its place. Readers and rules ask for
+    the same files, so the last ones are kept."""
     from ruamel.yaml import YAML
 
     builder = _Builder(source)

@@ -35,7 +35,7 @@ class _Report:
     @property
     def opened(self) -> int:
         """Line (from 1) of the construct that could not be finished."""
-        return self.source.position(self.since).line
+        return self.source.span(self.since, self.since).begin.line
 
     def here(self, length: int = 1) -> Span:
         return self.source.span(self.at, min(self.at + length, len(self.source.text)))

@@ -21,16 +21,15 @@ Fix: read the file that the tool writes, or add the step that writes this one; n
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from weakref import WeakKeyDictionary
 
 from verlint.experiment.checkpoints import Ledger, ledger_of_script
-from verlint.experiment.paths import Components, absolute, components, in_tree, is_below, last_component, parent, shown
+from verlint.experiment.paths import Components, absolute, components, is_below, last_component, parent, shown
 from verlint.experiment.project import Project
 from verlint.experiment.script import Script
-from verlint.experiment.stage import Experiment, called_file
-from verlint.experiment.tools import called_tool, touched
+from verlint.experiment.stage import Experiment
+from verlint.experiment.tools import OPEN, called_source, called_tool, data_files, is_named, touched
 from verlint.finding import Finding
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.pieces import flat
@@ -43,8 +42,6 @@ from verlint_rules.artifacts.local_models import LocalModel, hub_name, local_mod
 from verlint_rules.artifacts.training import FILES
 
 _FILE = pattern(r"[^\[\],'\"\s]+\.(?:parquet|jsonl?)(?=$|[\],'\"\s])")
-_NAMED = pattern(r"[\w.{}$%-]+\.(?:parquet|jsonl?)\b")
-_OPEN = pattern(r"\{[^{}]*\}|%s|\$\w+")
 _CUTOFF = 0.8
 _TOOL_FOLDERS = ("tools", "data", "scripts/data", "data_preprocess")
 
@@ -214,15 +211,15 @@ def _in_tools(project: Project, start: str) -> dict[str, tuple[Source, Span]]:
 
 
 def _collect(source: Source, out: dict[str, tuple[Source, Span]]) -> None:
-    for match in _NAMED.finditer(source.text):
-        name = match.group()
-        if not _OPEN.sub("", name).rsplit(".", 1)[0].strip("_-"):  # any name at all: the tool itself tells which
+    for place in data_files(source):
+        name = place.text
+        if not OPEN.sub("", name).rsplit(".", 1)[0].strip("_-"):  # any name at all: the tool itself tells which
             written = _written_by(source)
             if written:
                 for each, span in written.items():
                     out.setdefault(each, (source, span))
                 continue
-        out.setdefault(name, (source, Span(source, match.start(), match.end())))
+        out.setdefault(name, (source, place))
 
 
 def _written_by(source: Source) -> dict[str, Span]:
@@ -249,32 +246,19 @@ def _read(script: Script, project: Project) -> _Written:
                 continue
             out.words.extend(word.shown for word in command.argv)
             out.words.extend(redirect.target.shown for redirect in command.redirects)
-            source = _tool(command, script)
+            source = called_source(command, script.tree, script.start)
             if source is not None:
                 _collect(source, out.names)
                 out.calls.append(command)
     return out
 
 
-def _tool(command: Command, script: Script) -> Source | None:
-    """The Python tool that a command starts, also where the working directory is not known: then below the script's."""
-    called = called_file(command)
-    if called is None or not called.path.suffix.endswith(".py"):
-        return None
-    place = in_tree(absolute(called.path, command.around.cwd))
-    relative = called.path.known
-    if place is None and relative is not None and not relative.startswith("/"):
-        place = posixpath.normpath(posixpath.join(script.start, relative))
-    return None if place is None or place.startswith("..") else script.tree.source(place)
-
-
 def _is_made(name: str, made: Mapping[str, tuple[Source, Span]]) -> bool:
     """Whether a tool names the file, also as `f"{name}_{split}.parquet"`: then what it writes tells, where that is
     known."""
     for each, (source, _) in made.items():
-        pieces = _OPEN.split(each)
-        if re.fullmatch(".+".join(map(re.escape, pieces)), name):
-            written = _written_by(source) if len(pieces) > 1 else {}
+        if is_named(name, (each,)):
+            written = _written_by(source) if OPEN.search(each) is not None else {}
             if not written or name in written:
                 return True
     return False
@@ -312,9 +296,9 @@ def _finding(found: Sequence[_Input], made: Mapping[str, tuple[Source, Span]], c
     plain: dict[str, str] = {}
     places = dict(made)
     for name, (source, _) in made.items():
-        exact = _written_by(source) if _OPEN.search(name) is not None else {}
+        exact = _written_by(source) if OPEN.search(name) is not None else {}
         places.update((each, (source, span)) for each, span in exact.items())
-        plain.update({each: each for each in exact} or {_OPEN.sub("", name): name})
+        plain.update({each: each for each in exact} or {OPEN.sub("", name): name})
     near = [plain[each] for each in get_close_matches(first.name, list(plain), n=2, cutoff=_CUTOFF)]
     if not near:
         return

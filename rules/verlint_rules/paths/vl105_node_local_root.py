@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from verlint.experiment.launch import Launch
-from verlint.experiment.places import within
+from verlint.experiment.places import mount_of, within
 from verlint.finding import Finding
 from verlint.lazy import pattern
 from verlint.rule import ERROR, WARNING, Context, rule
@@ -35,7 +35,8 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
         return
     value = launch[FOLDER]
     root = _local_root(value)
-    if root is not None:
+    mount = None if root is None else mount_of(ctx.project, launch.command, str(value))
+    if root is not None and (mount is None or not mount.shared):
         yield _finding(launch, value, root, int(nodes), ctx)
 
 

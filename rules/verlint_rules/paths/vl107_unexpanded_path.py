@@ -16,9 +16,10 @@ Fix: write `$HOME` or `${HOME}` for `~`, take the last `$` away, give the variab
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from verlint.experiment.places import assignments_by_name
+from verlint.experiment.places import assignments_by_name, variants_in
 from verlint.finding import Edit, Finding, Safety
 from verlint.languages.bash.command import Command
 from verlint.lazy import pattern
@@ -33,6 +34,7 @@ _PATTERNS = frozenset(
 """Programs whose words are patterns or texts; of Python only the words of options are paths."""
 
 _STRAY = pattern(r"(?:\$\{[^{}]*\}|\$\w+|[\w.-]*/[\w./-]*[\w/])\$(?=\"?$)")
+_NAME = pattern(r"\$\{?(\w+)")
 _HOME = pattern(r"--?[\w-]+=(\"?)~(?=/|\"?$)")
 _TILDE = pattern(r"~(?:/|$)")
 _SEGMENT = pattern(r"/\$\{?([A-Za-z_]\w*)\}?(?=/|[\"']?$)")
@@ -51,17 +53,20 @@ def check(command: Command, ctx: Context) -> Iterator[Finding]:
         text = span.text
         is_path = not python or before.startswith("--") or text.startswith("--")
         if at and is_path and before not in ("-c", "-m", "-e"):
-            yield from _of_word(span, python, ctx)
+            yield from _of_word(command, span, python, ctx)
         before = text
 
 
-def _of_word(span: Span, python: bool, ctx: Context) -> Iterator[Finding]:
+def _of_word(command: Command, span: Span, python: bool, ctx: Context) -> Iterator[Finding]:
     text = span.text
     stray = _STRAY.search(text)
     if stray is not None and not text.startswith(("'", "--include", "--exclude")):
         at = Span(span.source, span.start + stray.end() - 1, span.start + stray.end())
         message = "the `$` at the end stays a character of the path: nothing stands behind it that it could expand"
         found = ctx.fail(at, message, value=text, help=f"write {text[: stray.end() - 1]}{text[stray.end() :]}")
+        found = found.with_related(command.raw[0], f"`{command.name}` gets it")
+        for other in _same_path(stray.group()[:-1], span, ctx):
+            found = found.with_related(other, "the same folder, without the `$`")
         edit = Edit(at.in_file(), "")
         yield found.with_fix("take the $ away", edit, safety=Safety.SAFE) if _as_written(at) else found
         return
@@ -78,6 +83,17 @@ def _of_word(span: Span, python: bool, ctx: Context) -> Iterator[Finding]:
     if _as_written(at) and not text.startswith("'"):
         found = found.with_fix("write $HOME for ~", Edit(at.in_file(), "$HOME"), safety=Safety.SAFE)
     yield found
+
+
+def _same_path(path: str, span: Span, ctx: Context) -> Iterator[Span]:
+    """Where other commands of the file use the path that is meant, or one below it."""
+    variable = _NAME.match(path)
+    meant = re.escape(path) if variable is None else rf"\$(?:{{{variable[1]}\b[^{{}}]*}}|{variable[1]}\b)"
+    for variant in variants_in(ctx.project, span.in_file().source):
+        for raw in variant.command.raw[1:]:
+            found = re.search(rf"{meant}(?!\$)", raw.text)
+            if found is not None:
+                yield raw.source.span(raw.start + found.start(), raw.start + found.end())
 
 
 def _of_values(command: Command, python: bool, ctx: Context) -> Iterator[Finding]:

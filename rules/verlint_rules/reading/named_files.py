@@ -46,13 +46,15 @@ _SAYS_ONLY = frozenset(["echo", "printf", "cd", "pushd", "export", "set", "ls", 
 class Missing:
     """A file that is not there.
 
-    `path` is as written, `kind` is "script", "tool" or "config", `near` a similar path written alike. `word` names it
-    in a command; in a spec `folder` is the checkout it is looked for in, and `on_branch` the branch that is declared.
+    `path` is as written, `kind` is "script", "tool" or "config", `near` a similar path written alike, `near_file` that
+    below the root of the project. `word` names it in a command; in a spec `folder` is the checkout it is looked for in,
+    and `on_branch` the branch that is declared.
     """
 
     path: str
     kind: str
     near: str = ""
+    near_file: str = ""
     word: Text | None = None
     folder: str = ""
     on_branch: str = ""
@@ -76,10 +78,10 @@ def missing_of_command(variant: Variant, project: Project) -> Iterator[Missing]:
             continue
         near = _near(path, bases, project, 0.75 if sure else 0.9)
         folders = [join(base, posixpath.dirname(path)) for base in bases] if sure and "/" in path else []
-        if not near and not any(is_filled(project.tree, folder) for folder in folders):
+        if not near[0] and not any(is_filled(project.tree, folder) for folder in folders):
             continue
         if not is_left_alone(path, variant, project):  # looks at all that ran before, so it comes last
-            yield Missing(path, kind, near, word)
+            yield Missing(path, kind, *near, word)
 
 
 def _named_files(command: Command) -> Iterator[tuple[Text, str]]:
@@ -181,8 +183,8 @@ def is_filled(tree: Tree, folder: str) -> bool:
     return not folder.startswith("..") and tree.is_dir(folder or ".") and bool(tree.listing(folder or "."))
 
 
-def _near(path: str, bases: Sequence[str], project: Project, cutoff: float = 0.75) -> str:
-    """A path like the missing one that is there, written in the same way, "" when there is none."""
+def _near(path: str, bases: Sequence[str], project: Project, cutoff: float = 0.75) -> tuple[str, str]:
+    """A path like the missing one that is there, written in the same way, and below the root; "" when there is none."""
     from difflib import get_close_matches
 
     folder, name = posixpath.split(path)
@@ -191,9 +193,9 @@ def _near(path: str, bases: Sequence[str], project: Project, cutoff: float = 0.7
         names = [each for each in project.tree.listing(join(base, folder) or ".") if each.endswith(suffix)]
         close = get_close_matches(name, names, 1, cutoff if folder else max(cutoff, 0.85))
         if close:
-            return posixpath.join(folder, close[0])
+            return posixpath.join(folder, close[0]), join(base, posixpath.join(folder, close[0]))
     if not folder:
-        return ""
+        return "", ""
     known = [
         found for file in project.every_file if (found := project.tree.relative(file.path)) and found.endswith(suffix)
     ]
@@ -202,8 +204,8 @@ def _near(path: str, bases: Sequence[str], project: Project, cutoff: float = 0.7
         same = [each for each in seen if posixpath.basename(each) == name and not each.startswith("..")]
         close = same[:1] if len(same) == 1 else get_close_matches(path, seen, 1, 0.9)
         if close:
-            return close[0]
-    return ""
+            return close[0], join(base, close[0])
+    return "", ""
 
 
 # ---- what speaks against a finding
@@ -325,4 +327,4 @@ def missing_from_spec(spec: Spec, stage: SpecStage, project: Project) -> Missing
         return None
     near = _near(path, folders, project)
     branch = str(stage.branch) if stage.branch.given and stage.branch.decided else ""
-    return Missing(path, "script", near, None, "" if shown in ("", ".") else shown, branch if shown else "")
+    return Missing(path, "script", *near, None, "" if shown in ("", ".") else shown, branch if shown else "")

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 
 from verlint.experiment.stage import Experiment
 from verlint.finding import Edit, Finding, Safety
+from verlint.languages.bash.command import Command
 from verlint.rule import ERROR, Context, rule
 from verlint.source import Span
 from verlint_rules.reading.named_files import Missing, missing_from_spec, missing_of_command
@@ -48,6 +49,7 @@ def _stage(spec: Spec, stage: SpecStage, ctx: Context) -> Iterator[Finding]:
         yield ctx.unsure(stage.launcher, message, verify=verify)
         return
     finding = ctx.fail(stage.launcher, _message(missing), near=missing.near, help=_help(missing))
+    finding = finding.with_related(_first_line(missing, ctx), "the file of the similar name")
     yield _with_fix(finding, stage.launcher.span, missing)
 
 
@@ -68,7 +70,29 @@ def _script(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
         for missing in found[0]:
             assert missing.word is not None
             finding = ctx.fail(missing.word, _message(missing), near=missing.near, help=_help(missing))
+            finding = finding.with_related(_first_line(missing, ctx), "the file of the similar name")
+            for span in _waiting_for(variants[0].command, experiment):
+                finding = finding.with_related(span, "reads what it would have made")
             yield _with_fix(finding, missing.word.span, missing)
+
+
+def _first_line(missing: Missing, ctx: Context) -> Span | None:
+    """The start of the file of the similar name."""
+    source = ctx.project.tree.source(missing.near_file) if missing.near_file else None
+    return None if source is None else source.span(0, len(source.line(1)))
+
+
+def _waiting_for(command: Command, experiment: Experiment) -> Iterator[Span]:
+    """Where later stages name the run that the command was to make, as a folder of a path they read."""
+    stages = experiment.stages
+    own = next((stage for stage in stages if stage.command is command or stage.span == command.span), None)
+    name = own.options.get("--exp_name") if own is not None else None
+    if own is None or name is None or not name.known:
+        return
+    for stage in stages[own.order + 1 :]:
+        for option, word in stage.options.items():
+            if option != "--exp_name" and word is not None and name.known in word.shown.split("/"):
+                yield word.span or stage.span
 
 
 def _message(missing: Missing) -> str:

@@ -73,6 +73,8 @@ def _of_site(site: Sequence[Variant], ctx: Context) -> Iterator[Finding]:
 
 def _call(variant: Variant, ctx: Context) -> tuple[Shape | None, Text | None]:
     """The record that a call passes, and what its reader makes of it."""
+    if not any("," in word.template for word in variant.command.argv[1:]):
+        return None, None
     called = called_file(variant.command)
     if called is None or not called.arguments or called.arguments[0].elastic:
         return None, None

@@ -10,7 +10,7 @@ TYPE_CHECKING = False  # as `typing` says it, without its import
 if TYPE_CHECKING:
     from typing import Any
 
-_OF_ONE_PATH = ("choices", "alternatives", "max_steps", "files", "closed", "mount", "home", "programs")
+_OF_ONE_PATH = ("choices", "alternatives", "max_steps", "files", "closed", "mount", "home", "programs", "constant")
 """What a run is given, or collects for the paths that follow."""
 
 

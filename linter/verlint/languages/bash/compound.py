@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from verlint.languages.bash.loops import Loops, one_line
 from verlint.languages.bash.patterns import literal_text, matches
-from verlint.languages.bash.pieces import MARK, Parts, flat, identity, shown
+from verlint.languages.bash.pieces import MARK, Parts, flat, identity, known, shown
 from verlint.languages.bash.run import DiscardLine, Exit
 from verlint.languages.bash.syntax import (
     ArithCommand,
@@ -16,6 +16,7 @@ from verlint.languages.bash.syntax import (
     FunctionDef,
     Group,
     If,
+    Lit,
     Simple,
     Subshell,
     While,
@@ -23,6 +24,9 @@ from verlint.languages.bash.syntax import (
 )
 from verlint.languages.bash.syntax import Command as CommandNode
 from verlint.value import Hole
+
+_ACTIVE = frozenset("*?[+@!~\\" + MARK)
+"""Bare characters that may match others than themselves."""
 
 
 class CompoundCommands(Loops):
@@ -106,10 +110,11 @@ class CompoundCommands(Loops):
 
     def _case(self, node: Case) -> None:
         word = self.string(node.word)
+        text = None if "nocasematch" in self.shell_options else known(word)
         ran = falling = False
         for arm in node.arms:
             before = len(self.run.consulted)
-            hit = falling or any(self._pattern_matches(word, pattern) for pattern in arm.patterns)
+            hit = falling or any(self._pattern_matches(word, text, pattern) for pattern in arm.patterns)
             if not hit:
                 continue
             ran = ran or bool(arm.body.items)
@@ -121,12 +126,16 @@ class CompoundCommands(Loops):
         if not ran:
             self.status = 0
 
-    def _pattern_matches(self, word: Parts, node: Word) -> bool:
+    def _pattern_matches(self, word: Parts, text: str | None, node: Word) -> bool:
+        """Whether a word matches a pattern; `text` are its characters where these can be compared as they are."""
+        only = node.parts[0] if text is not None and len(node.parts) == 1 else None
+        if isinstance(only, Lit) and (only.quote or _ACTIVE.isdisjoint(only.text)):
+            return text == only.text
         pattern = self.pattern(node)
         found = matches(flat(word), pattern, any_case="nocasematch" in self.shell_options)
         if found is None:
-            text = literal_text(pattern).replace(MARK, "…")
-            found = self.decide(("case", identity(word), text), f"{shown(word)} is {text}", node, first=False)
+            other = literal_text(pattern).replace(MARK, "…")
+            found = self.decide(("case", identity(word), other), f"{shown(word)} is {other}", node, first=False)
         return found
 
     def coprocess(self, node: Coprocess) -> None:

@@ -62,7 +62,10 @@ def mark_of(parts: Parts) -> str:
 
 def is_many(parts: Parts) -> bool:
     """Whether an element is an unknown number of words."""
-    return any(isinstance(part, Hole) and _first(part) == MANY for part in parts)
+    for part in parts:  # noqa: SIM110 (asked of every argument in every turn: a generator costs more than the test)
+        if isinstance(part, Hole) and _first(part) == MANY:
+            return True
+    return False
 
 
 def any_many(items: Iterable[Parts]) -> bool:

@@ -35,12 +35,12 @@ class Expansion(Parameters):
 
     def fields(self, word: Word, *, element: bool = False) -> list[Text]:
         """The words that one word becomes; `element`: as an element of an array, where `name=~` is no assignment."""
-        span = Span(self.source, word.start, word.end)
         parts = word.parts
         if len(parts) == 1:
             only = parts[0]
             if isinstance(only, Lit) and (only.quote or _CARE.isdisjoint(only.text)):
-                return [Text((self._literal(only),), span)]
+                return [self._as_it_stands(word, only)]
+        span = Span(self.source, word.start, word.end)
         out: list[Text] = []
         for expanded in expand_braces(parts):
             segments: list[Segment] = []
@@ -48,6 +48,14 @@ class Expansion(Parameters):
             self._charge(segments)
             out.extend(self._split(segments, span))
         return out
+
+    def _as_it_stands(self, word: Word, only: Lit) -> Text:
+        """The text of a word without anything to expand: the same one in each turn of a loop."""
+        known = self.run.constant.get(id(word))
+        if known is None or known[0] is not word or known[1].span is None or known[1].span.source is not self.source:
+            text = Text((self._literal(only),), Span(self.source, word.start, word.end))
+            known = self.run.constant[id(word)] = (word, text)
+        return known[1]
 
     def _charge(self, segments: list[Segment]) -> None:
         """Count what splitting may make of long texts before it does."""

@@ -224,6 +224,7 @@ class Loops(SimpleCommands):
         turns, begun = 0, self.run.steps
         first: _State | None = None
         seen: _State | None = None
+        sizes: tuple[int, int, int] | None = None
         try:
             while True:
                 self.run.step()
@@ -249,7 +250,9 @@ class Loops(SimpleCommands):
                     self._forget_changes(first or self._state(), node)
                     status = None
                     break
-                if turns >= 3 and (turns < 50 or turns % 100 < 2):  # comparing is slow, and most show it soon
+                before, sizes = sizes, self._sizes()
+                worth = first is None or sizes == before  # a loop that takes its arguments away goes on
+                if turns >= 3 and worth and (turns < 50 or turns % 100 < 2):  # comparing is slow, most show it soon
                     state = self._state()
                     if state == seen:
                         ended = self._stuck(node, same_state=asked == len(self.run.consulted))
@@ -305,6 +308,10 @@ class Loops(SimpleCommands):
                 if old.get(name) != new[name]:
                     scope[name].value = (self.hole(name, "changed by a loop of many turns", node),)
         self.changed()
+
+    def _sizes(self) -> tuple[int, int, int]:
+        """The part of the state that is compared at once."""
+        return len(self.positional), self.option_offset, len(self.run.written)
 
     def _state(self) -> _State:
         """What a loop may change; equal before and after a turn proves that it never ends."""

@@ -6,10 +6,10 @@ from collections.abc import Hashable, Iterable
 
 from verlint.languages.bash.command import Assignment, Call, Command, Guard
 from verlint.languages.bash.pieces import Parts
-from verlint.languages.bash.syntax import Program
+from verlint.languages.bash.syntax import Program, Word
 from verlint.record import dataclass, field
 from verlint.source import Source, Span
-from verlint.value import Hole, Literal
+from verlint.value import Hole, Literal, Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -137,6 +137,7 @@ class Run:
     embedded: dict[str, Hole] = field(default_factory=dict)
     environment: dict[str, Hole] = field(default_factory=dict)
     programs: dict[int, Program] = field(default_factory=dict)
+    constant: dict[int, tuple[Word, Text]] = field(default_factory=dict)
     steps: int = 0
     built: int = 0
     active: list[Source] = field(default_factory=list)

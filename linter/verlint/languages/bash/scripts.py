@@ -215,11 +215,12 @@ class Scripts(Redirections):
         options: list[str] | None = None,
         *,
         text: bool = False,
+        cwd: Parts | None = None,
     ) -> None:
-        """Run a script in a shell of its own, with the exported variables."""
+        """Run a script in a shell of its own, with the exported variables; `cwd` is where, if not here."""
         if not self._enter(source, node):
             return
-        child = type(self)(self.run, source, name, self.cwd)
+        child = type(self)(self.run, source, name, self.cwd if cwd is None else cwd)
         for each, value in self.exported().items():
             child.globals[each] = Variable(value.parts, exported=True)
         hop = Hop(self.span(node))

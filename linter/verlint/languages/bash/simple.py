@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.command import Redirect as Redirection
@@ -18,6 +18,10 @@ from verlint.languages.bash.storage import Array, Scope, Variable
 from verlint.languages.bash.syntax import Assign, Simple
 from verlint.languages.bash.wrappers import program_name, unwrap_one
 from verlint.value import Hole, Text, literal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from verlint.languages.slurm import BatchCall
 
 _RECORDED = frozenset(
     ["echo", "printf", "export", "declare", "typeset", "readonly", "cd", "pushd", "source", ".", "eval", "exec", "set",
@@ -283,14 +287,26 @@ class SimpleCommands(Scripts):
             if call.wrapped is not None:
                 self._wrapped([literal("sh"), literal("-c"), call.wrapped], call.exported, node)
             elif call.words and not call.words[0].elastic:
-                source = self._script(call.words[0].parts)
-                variables = {} if source is None else call.environment(source)
-                self._wrapped([literal("bash"), *call.words], variables, node)
+                self._batch_script(call, node)
         finally:
             self.output, self.substituting = output, substituting
         self.status = None
         if output is not None:
             self.write((self.hole("$(sbatch)", "number of the job", node),))
+
+    def _batch_script(self, call: BatchCall, node: Simple) -> None:
+        """The script of a call of `sbatch`, read here and started in the folder of `--chdir`."""
+        source = self._script(call.words[0].parts)
+        if source is None:
+            self._wrapped([literal("bash"), *call.words], {}, node)
+            return
+        folder = call.folder(source)
+        cwd = None if folder is None else self.absolute(folder.parts)
+        arguments = self.passed(list(call.words[1:]))
+        self._exporting(
+            call.environment(source),
+            lambda: self._child(source, call.words[0].parts, arguments, node, cwd=cwd),
+        )
 
     def _ray_job(self, words: list[Text], node: Simple) -> None:
         """`ray job submit … -- bash …`: the shell runs in the folder that is sent along, with the variables of the
@@ -299,16 +315,23 @@ class SimpleCommands(Scripts):
         inner = words[at + 1 :]
         if not inner or not (program_name(inner[0]) in _SHELLS or (inner[0].known or "").endswith(".sh")):
             return
-        from verlint.languages.runtime_env import option_of, runtime_env_of_word
+        from verlint.languages.runtime_env import option_of, read_runtime_env, runtime_env_of_word
 
         folder = option_of(words, "--working-dir")
         if folder is not None and folder.known not in (".", "./") and folder.parts != self.cwd:
             return
-        given = option_of(words, "--runtime-env-json")
-        found = None if given is None else runtime_env_of_word(given)
+        given, file = option_of(words, "--runtime-env-json"), option_of(words, "--runtime-env")
+        source = None if file is None else self._script(file.parts)
+        found = None if source is None else read_runtime_env(source)
+        if given is not None:
+            found = runtime_env_of_word(given)
         self._wrapped(inner, {} if found is None else {k: v.value for k, v in found.env_vars.items()}, node)
 
     def _wrapped(self, argv: list[Text], assignments: Mapping[str, Text], node: Simple) -> None:
+        self._exporting(assignments, lambda: self._started(argv, node))
+
+    def _exporting(self, assignments: Mapping[str, Text], start: Callable[[], None]) -> None:
+        """Start something with variables that are gone afterwards."""
         saved: dict[str, Variable | None] = {}
         for name, value in assignments.items():
             found = self.lookup(name)
@@ -316,7 +339,7 @@ class SimpleCommands(Scripts):
             self.assign_value(name, None, value.parts)
             self.export(name)
         try:
-            self._started(argv, node)
+            start()
         finally:
             self._restore(saved)
 

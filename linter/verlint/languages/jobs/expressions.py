@@ -1,4 +1,4 @@
-"""`${{ … }}`: what a platform replaces in a text before a shell sees it."""
+"""`${{ … }}`, of Argo `{{ … }}`: what a platform replaces in a text before a shell sees it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from verlint.source import Source
 from verlint.value import Hole, Literal, Text
 from verlint.value import Part as Piece
 
-_EXPRESSION = pattern(r"\$\{\{((?s:.*?))\}\}")
+DOLLAR = "${{"
+BARE = "{{"
+_EXPRESSIONS = {DOLLAR: pattern(r"\$\{\{((?s:.*?))\}\}"), BARE: pattern(r"\{\{((?s:.*?))\}\}")}
+"""By what opens them."""
 _FIRST = 0x10F000
 _MOST = 0xF00
 _STAND_IN = pattern(f"([{chr(_FIRST)}-{chr(_FIRST + _MOST - 1)}])\\1*")
@@ -26,21 +29,21 @@ def variable_of(expression: str) -> str:
     return f"_{{{{{expression}}}}}"
 
 
-def expressions_of(text: str) -> list[str]:
+def expressions_of(text: str, opening: str = DOLLAR) -> list[str]:
     """The expressions of a text, each once, without the braces and the blanks around them."""
-    return list(dict.fromkeys(found[1].strip() for found in _EXPRESSION.finditer(text)))
+    return list(dict.fromkeys(found[1].strip() for found in _EXPRESSIONS[opening].finditer(text)))
 
 
-def meanings(text: str, meaning: Meaning) -> dict[str, Text]:
+def meanings(text: str, meaning: Meaning, opening: str = DOLLAR) -> dict[str, Text]:
     """What stands for each expression of a text, by the name of its variable."""
-    return {variable_of(each): meaning(each) for each in expressions_of(text)}
+    return {variable_of(each): meaning(each) for each in expressions_of(text, opening)}
 
 
-def replaced(source: Source, meaning: Meaning) -> Text:
+def replaced(source: Source, meaning: Meaning, opening: str = DOLLAR) -> Text:
     """A text as the platform passes it on, its expressions replaced."""
     parts: list[Piece] = []
     at = 0
-    for found in _EXPRESSION.finditer(source.text):
+    for found in _EXPRESSIONS[opening].finditer(source.text):
         if found.start() > at:
             parts.append(Literal(source.text[at : found.start()], source.span(at, found.start())))
         parts += meaning(found[1].strip()).parts
@@ -50,9 +53,9 @@ def replaced(source: Source, meaning: Meaning) -> Text:
     return Text(tuple(parts), source.whole())
 
 
-def parse_block(text: str) -> Program:
+def parse_block(text: str, opening: str = DOLLAR) -> Program:
     """The syntax tree of a shell text, in which every expression is a parameter of its own."""
-    if "${{" not in text:
+    if opening not in text:
         return parse(text)
     names: list[str] = []
 
@@ -60,7 +63,7 @@ def parse_block(text: str) -> Program:
         names.append(variable_of(expression.strip()))
         return chr(_FIRST + (len(names) - 1) % _MOST) * length
 
-    masked = _EXPRESSION.sub(lambda found: stand_in(len(found.group()), found[1]), text)
+    masked = _EXPRESSIONS[opening].sub(lambda found: stand_in(len(found.group()), found[1]), text)
     program = parse(masked)
     for group in program.groups:
         for node in walk(group):
@@ -97,6 +100,7 @@ def _pieces(part: Part, names: list[str], *, in_quotes: bool) -> list[Part]:
     return out
 
 
-def unknown(expression: str, reason: str, owner: Source) -> Text:
+def unknown(expression: str, reason: str, owner: Source, opening: str = DOLLAR) -> Text:
     """What nobody knows before the run; the same expression of one file is the same unknown."""
-    return Text((Hole(("expression", id(owner), expression), f"${{{{ {expression} }}}}", reason),))
+    name = f"{opening} {expression} }}}}" if opening == DOLLAR else f"{opening}{expression}}}}}"
+    return Text((Hole(("expression", id(owner), expression), name, reason),))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from verlint.languages.amounts import Amount
-from verlint.languages.jobs.expressions import Meaning, replaced
+from verlint.languages.jobs.expressions import DOLLAR, Meaning, replaced
 from verlint.languages.yaml import Mapping as Node_
 from verlint.languages.yaml import Node, Scalar, embedded
 from verlint.languages.yaml import Sequence as List
@@ -95,7 +95,7 @@ def _value(name: str, owner: Node, node: Node, meaning: Meaning | None, missing:
     if not isinstance(node, Scalar) or (node.value is None and not node.style):
         return hole(name, missing, node.span)
     source = embedded(node)
-    if meaning is not None and "${{" in source.text:
+    if meaning is not None and DOLLAR in source.text:
         return replaced(source, meaning)
     replaceable = f"{option} {name}" if option else ""
     whole = owner.span.join(node.span) if owner.span.source is node.span.source else node.span

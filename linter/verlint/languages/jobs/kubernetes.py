@@ -2,17 +2,20 @@
 
 A container that starts `bash -c TEXT` runs that text; other commands are taken word by word. Sources: the Kubernetes
 API (Container), KubeRay's RayJob (`spec.entrypoint`, which a shell runs; `spec.runtimeEnvYAML`), the Kubeflow training
-operator (`replicas`)."""
+operator (`replicas`), Argo's `container` and `script` templates."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from verlint.files.job_formats import KUBERNETES
-from verlint.languages.jobs.fields import amount, entries, environment, get, items, string, words
+from verlint.languages.jobs.expressions import BARE, meanings, unknown
+from verlint.languages.jobs.fields import amount, entries, environment, get, hole, items, string, words
 from verlint.languages.jobs.job import Block, Job
 from verlint.languages.yaml import Mapping, Node, Scalar, embedded, parse_yaml
 from verlint.languages.yaml import Sequence as List
+from verlint.record import replace
+from verlint.source import Source
 from verlint.value import Text
 
 _SHELLS = frozenset(["bash", "sh", "/bin/bash", "/bin/sh", "/usr/bin/bash", "zsh", "/bin/zsh"])
@@ -30,8 +33,11 @@ def jobs(document: Mapping) -> Iterator[Job]:
         variables = {**(_variables(head) if head is not None else {}), **_runtime_env(document)}
         block = Block(embedded(entry), entry, "entrypoint", variables)
         yield Job(kind, name, document.span, (block,))
+    argo = string(document.get("apiVersion")).startswith("argoproj.io/")
     for container in _containers(document.get("spec"), _DEEPEST):
         found = _block(container)
+        if found is not None and argo:
+            found = _filled_in(found, document.span.source)
         if found is not None:
             limits = get(container, "resources", "limits")
             gpus = next((got for key in _GPUS if (got := amount(get(limits, key))) is not None), None)
@@ -50,14 +56,39 @@ def _containers(node: Node | None, depth: int) -> Iterator[Mapping]:
             yield from (each for each in items(value) if isinstance(each, Mapping))
         elif key.text in ("container", "trainer") and isinstance(value, Mapping) and value.get("command") is not None:
             yield value  # a template of Argo, the trainer of a TrainJob
+        elif key.text == "script" and isinstance(value, Mapping) and isinstance(value.get("source"), Scalar):
+            yield value  # a script template of Argo
         else:
             yield from _containers(value, depth - 1)
 
 
 def _block(container: Mapping) -> Block | None:
+    source = container.get("source")
+    if isinstance(source, Scalar):
+        return _script(container, source)
     command = [*items(container.get("command")), *items(container.get("args"))]
     folder = None if string(container.get("workingDir")) else ""
     return block_of(command, "command", _variables(container), folder)
+
+
+def _filled_in(block: Block, owner: Source) -> Block:
+    """A block in which Argo replaces `{{inputs.parameters.name}}` and kin."""
+    known = meanings(block.source.text, lambda each: unknown(each, "filled in by Argo", owner, BARE), BARE)
+    given = {
+        name: hole(name, "filled in by Argo", text.span) if BARE in text.shown else text
+        for name, text in block.environment.items()
+    }
+    return replace(block, environment=given, expressions=known, opening=BARE)
+
+
+def _script(container: Mapping, source: Scalar) -> Block | None:
+    """A script template of Argo: its `source` is put into a file, and its `command` is called with that."""
+    command = [string(each) for each in items(container.get("command"))]
+    if not command or command[0] not in _SHELLS or not source.text.strip():
+        return None
+    letters = frozenset(letter for each in command[1:] if each.startswith("-") for letter in each if letter in "eux")
+    folder = None if string(container.get("workingDir")) else ""
+    return Block(embedded(source), source, "source", _variables(container), {}, folder, letters)
 
 
 def block_of(command: Sequence[Node], name: str, variables: dict[str, Text], folder: str | None) -> Block | None:
@@ -78,9 +109,13 @@ def _variables(container: Mapping) -> dict[str, Text]:
     return environment(container.get("env"), missing="from the cluster")
 
 
+def runtime_env_text(document: Mapping) -> Scalar | None:
+    """The string in which a Ray job says its runtime environment, None without."""
+    node = get(document, "spec", "runtimeEnvYAML")
+    return node if isinstance(node, Scalar) and node.text.strip() else None
+
+
 def _runtime_env(document: Mapping) -> dict[str, Text]:
     """The variables that `runtimeEnvYAML`, YAML in a string, sets."""
-    node = get(document, "spec", "runtimeEnvYAML")
-    if not isinstance(node, Scalar) or not node.text.strip():
-        return {}
-    return environment(get(parse_yaml(embedded(node)).root, "env_vars"))
+    node = runtime_env_text(document)
+    return {} if node is None else environment(get(parse_yaml(embedded(node)).root, "env_vars"))

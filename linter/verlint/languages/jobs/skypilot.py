@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from verlint.files.job_formats import SKYPILOT
 from verlint.languages.amounts import Amount
 from verlint.languages.jobs.fields import amount, entries, environment, get, given, number, string
-from verlint.languages.jobs.job import Block, Job
+from verlint.languages.jobs.job import Block, Job, Mount
 from verlint.languages.yaml import Mapping, Node, Scalar, embedded
 from verlint.source import Span
 from verlint.value import Literal, Text
@@ -41,7 +41,19 @@ def jobs(document: Mapping) -> Iterator[Job]:
         for name in ("setup", "run")
         if isinstance(node := document.get(name), Scalar) and node.text.strip()
     ]
-    yield Job(SKYPILOT, string(document.get("name")), document.span, tuple(blocks), _start(document), nodes, gpus)
+    mounts = tuple(_mounts(document.get("file_mounts")))
+    yield Job(
+        SKYPILOT, string(document.get("name")), document.span, tuple(blocks), _start(document), nodes, gpus, mounts
+    )
+
+
+def _mounts(node: Node | None) -> Iterator[Mount]:
+    """The folders of `file_mounts`: copies of files, buckets copied (an address, `mode: COPY`) or mounted."""
+    for key, value in entries(node):
+        source = value.get("source") if isinstance(value, Mapping) else value
+        origin = string(source) or string(get(value, "name"))
+        shared = isinstance(value, Mapping) and string(value.get("mode")).upper() != "COPY"
+        yield Mount(key.text.rstrip("/"), origin, key.span, shared)
 
 
 def _told(name: str, nodes: Amount | None, document: Mapping) -> Text:
