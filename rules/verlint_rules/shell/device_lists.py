@@ -22,7 +22,7 @@ _NUMBER = pattern(r"\d+")
 
 def odd_lists(script: Script, ctx: Context) -> Iterator[Finding]:
     """A finding for each list that a script writes, exported or in front of a command."""
-    seen: set[tuple[int, int]] = set()
+    seen: set[tuple[str, int, int]] = set()
     for name in DEVICES:
         if name not in script.source.text:
             continue
