@@ -95,6 +95,7 @@ _PYTHON_MARKS = (
         pattern(r"(?s)^[ \t]*(?:from vllm import|import vllm)\b.*\bArgumentParser\(", re.MULTILINE),
     ),
     ("asks a judge model", "chat.completions", pattern(r"\bchat\.completions\.create\(")),
+    ("evaluates with a harness", "simple_evaluate", pattern(r"\bsimple_evaluate\(")),
 )
 """What shows that a Python text is a tool or reward function of an experiment. Sources: VeRL's custom reward functions,
 the evaluation scripts of LMOps."""

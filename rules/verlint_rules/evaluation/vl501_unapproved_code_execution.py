@@ -60,7 +60,8 @@ def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
         case Kind.LAUNCHER | Kind.MARKDOWN | Kind.JOB:
             yield from _in_shell(file, ctx)
         case Kind.PYTHON:
-            found = [Trigger(what, span) for what, span in code_execution(file.source)]
+            found = [Trigger(*each) for each in code_execution(file.source)]
+            found = [each for each in found if not run_no_code(each.tasks)]
             if found:
                 yield from _in_launcher(file, ctx, [found])
         case Kind.SPEC:
