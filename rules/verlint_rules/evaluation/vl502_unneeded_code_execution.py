@@ -14,16 +14,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from verlint.experiment.places import assignments_in, variants_in
+from verlint.experiment.places import variants_in
 from verlint.files.kinds import Kind
 from verlint.files.loading import Loaded
 from verlint.finding import Edit, Finding, Safety
 from verlint.rule import WARNING, Context, rule
 from verlint.source import Span
 from verlint_rules.evaluation.code_execution import (
-    VARIABLE,
     Trigger,
-    is_on,
+    exports_of,
     run_no_code,
     spec_triggers,
     stage_tasks,
@@ -61,12 +60,7 @@ def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
 
 
 def _in_shell(file: Loaded, ctx: Context) -> Iterator[Finding]:
-    exports = [
-        Trigger(f"{VARIABLE}={each.value.known}", each.span)
-        for each in assignments_in(ctx.project, file.source)
-        if each.name == VARIABLE and each.value is not None and is_on(each.value) and each.exported
-    ]
-    exports = list({each.span.in_file().start: each for each in exports}.values())
+    exports = exports_of(ctx.project, file.source)
     found: dict[int, list[Trigger]] = {}
     needed: set[int] = set()
     for variant in variants_in(ctx.project, file.source):
@@ -100,7 +94,7 @@ def _without(trigger: Trigger) -> Edit | None:
     its line."""
     span = trigger.span.in_file()
     text = span.source.text
-    if span.text != trigger.span.text or "\n" in span.text:
+    if span.text != trigger.span.text or "\n" in span.text or (trigger.variable and "=" not in span.text):
         return None
     start = text.rfind("\n", 0, span.start) + 1
     end = text.find("\n", span.end)
