@@ -109,6 +109,7 @@ W6a   | 0.7.0  |        | engine=disable micro=null micro_all=8         | engine
 W6r   | 0.7.0  |        | engine=disable rollout.log_prob_micro_batch_size_per_gpu=null rollout.log_prob_micro_batch_size=8 | engine=disable
 V9    | 0.2    |        | mini=128                                      | mini=32
 S1    | 0.2    | 0.7.1  | dyn=True mini=100 tbs=64                      | dyn=True mini=32
+S1    | 0.9.0  |        | dyn=True mini=100 tbs=64                      | dyn=True mini=32
 W27   | 0.7.0  |        | engine=disable v1=False mini=24               | engine=disable v1=False mini=32
 V10a  | 0.2    |        | micro=null micro_all=8 tbs=24 mini=12         | micro=null micro_all=8 mini=16
 V10b  | 0.2    |        | micro=null micro_all=4                        | micro=null micro_all=8

@@ -122,3 +122,52 @@ def test_planted_faults_are_found_with_what_bash_loses(tmp_path: Path) -> None:
 
 def test_harmless_edits_give_nothing() -> None:
     assert [(seed, found[0].message) for seed in range(COUNT) if (found := findings(harmless(seed)))] == []
+
+
+WHOLE = """#!/usr/bin/env bash
+set -euo pipefail
+DATA_ROOT="${DATA_ROOT:?}"
+CKPT_ROOT="${CKPT_ROOT:?}"
+POLICY="${POLICY:?}"
+
+python3 -m verl.trainer.main_ppo \\
+    algorithm.adv_estimator=ESTIMATOR \\
+    data.train_files="${DATA_ROOT}/train.parquet" \\
+    data.val_files="${DATA_ROOT}/val.parquet" \\
+    data.train_batch_size=64 \\
+    data.max_prompt_length=1024 \\
+    data.max_response_length=4096 \\
+    actor_rollout_ref.model.path="${POLICY}" \\
+    actor_rollout_ref.actor.optim.lr=1e-6 \\
+    actor_rollout_ref.actor.ppo_mini_batch_size=64 \\
+    actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=2 \\
+    actor_rollout_ref.rollout.name=vllm \\
+    actor_rollout_ref.rollout.n=8 \\
+    actor_rollout_ref.rollout.tensor_model_parallel_size=1 \\
+    actor_rollout_ref.rollout.log_prob_micro_batch_size_per_gpu=2 \\
+    critic.model.path="${POLICY}" \\
+    critic.ppo_micro_batch_size_per_gpu=2 \\
+    trainer.n_gpus_per_node=1 \\
+    trainer.nnodes=1 \\
+    trainer.logger=console \\
+    trainer.total_epochs=2 \\
+    trainer.save_freq=50 \\
+    trainer.default_local_dir="${CKPT_ROOT}/run"
+"""
+
+
+@pytest.mark.parametrize("estimator", ["opo", "gae"])
+def test_a_cut_command_is_one_finding_of_all_rules(estimator: str) -> None:
+    lines = WHOLE.replace("ESTIMATOR", estimator).splitlines()
+    cuts = [at for at, line in enumerate(lines) if line.endswith("\\")]
+    texts = {"whole.sh": lines} | {
+        f"cut_{at + 1:02}.sh": [line + " " if at == number else line for number, line in enumerate(lines)]
+        for at in cuts
+    }
+    files = [
+        Loaded(Source(name, "\n".join(text) + "\n"), Kind.LAUNCHER, Path.cwd() / name) for name, text in texts.items()
+    ]
+    settings = Settings(root=Path.cwd())
+    report = check_project(files, settings, Path.cwd())
+    found = [(each.code, each.span.source.path, each.span.begin.line) for each in report.findings if each.span]
+    assert found == [("VL901", f"cut_{at + 1:02}.sh", at + 1) for at in cuts]

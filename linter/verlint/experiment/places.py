@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from weakref import WeakKeyDictionary
 
 from verlint.experiment.project import Project
+from verlint.experiment.script import Script
 from verlint.experiment.variants import Variant
 from verlint.files.kinds import Kind
 from verlint.files.loading import Loaded
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 _KNOWN: WeakKeyDictionary[Project, Mapping[int, _Written]] = WeakKeyDictionary()
 _CALLED: WeakKeyDictionary[Project, Mapping[int, list[Source]]] = WeakKeyDictionary()
+
+_SCRIPTS: WeakKeyDictionary[Project, dict[int, list[Script]]] = WeakKeyDictionary()
 
 
 @dataclass(slots=True)
@@ -44,6 +47,16 @@ def assignments_in(project: Project, source: Source) -> Sequence[Assignment]:
 def assignments_by_name(project: Project, source: Source) -> Mapping[str, Sequence[Assignment]]:
     """The same, by the name that gets a value."""
     return _of(project, source).by_name
+
+
+def scripts_in(project: Project, source: Source) -> Sequence[Script]:
+    """The scripts of a file: the launcher, the fences of a document, the jobs of a job file."""
+    found = _SCRIPTS.get(project)
+    if found is None:
+        found = _SCRIPTS[project] = {}
+        for script in project.scripts:
+            found.setdefault(id(script.source), []).append(script)
+    return found.get(id(source), ())
 
 
 def commands_in(project: Project, file: Loaded) -> list[Command]:

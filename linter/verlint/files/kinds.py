@@ -95,6 +95,7 @@ _PYTHON_MARKS = (
         pattern(r"(?s)^[ \t]*(?:from vllm import|import vllm)\b.*\bArgumentParser\(", re.MULTILINE),
     ),
     ("asks a judge model", "chat.completions", pattern(r"\bchat\.completions\.create\(")),
+    ("evaluates with a harness", "simple_evaluate", pattern(r"\bsimple_evaluate\(")),
 )
 """What shows that a Python text is a tool or reward function of an experiment. Sources: VeRL's custom reward functions,
 the evaluation scripts of LMOps."""
@@ -194,10 +195,21 @@ def called_scripts(text: str) -> frozenset[str]:
 
 def calls_any(text: str, launchers: Iterable[str]) -> str:
     """The first launcher (path with "/") that a shell text calls by a path which it ends with, or ""."""
-    called = {name.rsplit("}", 1)[-1].removeprefix("./").lstrip("/") for name in called_scripts(text)}
+    called = _called(text)
     return next(
         (path for path in sorted(launchers) if any(path == name or path.endswith("/" + name) for name in called)), ""
     )
+
+
+def calls_beside(text: str, launchers: Iterable[str]) -> str:
+    """The first launcher in a folder of which a shell text calls a script, by its right name or a wrong one, or ""."""
+    folders = {"/" + folder for name in _called(text) if (folder := name.rpartition("/")[0])}
+    held = {path: "/" + path.rpartition("/")[0] for path in sorted(launchers)} if folders else {}
+    return next((path for path, place in held.items() if any(place.endswith(folder) for folder in folders)), "")
+
+
+def _called(text: str) -> set[str]:
+    return {name.rsplit("}", 1)[-1].removeprefix("./").lstrip("/") for name in called_scripts(text)}
 
 
 def _why(kind: Kind, text: str) -> str:

@@ -13,6 +13,7 @@ from verlint.files.kinds import (
     Kind,
     as_caller,
     calls_any,
+    calls_beside,
     classify,
     guess,
     mark_of,
@@ -176,13 +177,20 @@ def _take_callers(loading: Loading, unmarked: list[Loaded], around: AbstractSet[
     launchers = {file.source.path for file in loading.files if file.kind is Kind.LAUNCHER}
     new = launchers | around
     while new:
-        taken = [(file, called) for file in unmarked if (called := calls_any(file.source.text, new))]
+        taken = [(file, why) for file in unmarked if (why := _why_caller(file, new))]
         seen = {file.source.path for file, _ in taken}
         new = {file.source.path for file, _ in taken if file.kind is Kind.LAUNCHER}
         unmarked = [file for file in unmarked if file.source.path not in seen]
         loading.files += [file for file, _ in taken]
-        loading.decisions += [Decision(file.source.path, file.kind, f"calls {called}") for file, called in taken]
+        loading.decisions += [Decision(file.source.path, file.kind, why) for file, why in taken]
     loading.decisions += [Decision(file.source.path, Kind.NONE, NO_MARK) for file in unmarked]
+
+
+def _why_caller(file: Loaded, launchers: AbstractSet[str]) -> str:
+    if called := calls_any(file.source.text, launchers):
+        return f"calls {called}"
+    beside = calls_beside(file.source.text, launchers) if file.kind is Kind.MARKDOWN else ""
+    return f"calls a script beside {beside}" if beside else ""
 
 
 def _has_shebang(path: Path) -> bool:

@@ -6,8 +6,9 @@ models are loaded. A path without `global_step_`, or no path at all, ends it the
 is not read: with `auto` the run starts from the newest checkpoint of its own folder, or from nothing, and nothing in
 the log says that the named step was left out.
 
-Silent for VeRL 0.2, which takes the path from `resume_mode`; for SFT, whose trainer finds the step anywhere in the
-path; for paths that only the host knows; and, where the mode is not `resume_path`, for paths that name no step.
+Silent for launchers of VeRL 0.2, which takes the path from `resume_mode`; for SFT, whose trainer finds the step
+anywhere in the path; for paths that only the host knows; and, where the mode is not `resume_path`, for paths that name
+no step.
 
 Fix: name the folder `…/global_step_N` itself, and set `trainer.resume_mode=resume_path`.
 """
@@ -32,7 +33,7 @@ _MARKER = "global_step_"
 
 @rule("VL213", "resume-path-shape", on=Launch, severity=ERROR, since="0.1", words=("resume_",))
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
-    if not is_training(launch) or any(not facts.at_least("0.3.0") for facts in launch.facts):
+    if not is_training(launch) or (launch.facts and not any(facts.at_least("0.3.0") for facts in launch.facts)):
         return
     mode, path = launch[MODE], launch[FROM]
     if mode.given and mode.equals("resume_path"):

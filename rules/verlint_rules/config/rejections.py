@@ -23,7 +23,7 @@ _LOST = pattern(r"[^\n]*\n(?:\s*(?:#[^\n]*)?\n)*\s*[\"']?[+~]*[\w@/]+(?:\.[\w@/]
 
 def rejections(launch: Launch, ctx: Context, rows: Iterable[Row]) -> Iterator[Finding]:
     """A finding for each row that the launch violates for certain; of an excerpt by what it sets itself."""
-    excerpt = _is_excerpt(launch, ctx)
+    excerpt = is_excerpt(launch, ctx)
     entry = call_of(launch.program.entry, launch.options).module
     asked = [row for row in rows if entry in row.entries]
     if excerpt:
@@ -73,7 +73,7 @@ def _mended(finding: Finding, launch: Launch, row: Row, key: str, text: str) -> 
     return without_word(finding, launch.by_key[key], safe=False)
 
 
-def _is_excerpt(launch: Launch, ctx: Context) -> bool:
+def is_excerpt(launch: Launch, ctx: Context) -> bool:
     """Whether the command shows some overrides of a longer one: it has dots for the rest, is cut by a line that is not
     continued, or leaves data and model to the caller (in a document: to the reader); or it is a config alone."""
     if launch.stands_alone or any(word.known in ("...", "…") for word in launch.options):

@@ -1,9 +1,11 @@
 """A mini-batch is not above the rollout batch, and is whole micro-batches on every rank.
 
 `ppo_mini_batch_size` counts prompts, as `data.train_batch_size` does; VeRL multiplies both by `rollout.n` itself.
-Without dynamic batching a mini-batch above the rollout batch stops the run. With it nothing is checked up to 0.7.1,
-and the loss is divided by the size of a mini-batch that is never full: the gradients shrink and nobody says so. That
-one is a warning. The forks of OEL, OPCD and Coach cap the mini-batch at the batch, so a large number is fine there.
+Without dynamic batching a mini-batch above the rollout batch stops the run. With it nothing is checked up to 0.7.1, and
+the loss is divided by the size of a mini-batch that is never full: the gradients shrink and nobody says so. 0.8 stops
+at the first update, and the trainer of 0.9 fills each batch up with empty samples, which losses averaged by sequence
+are divided by. Where it does not stop it is a warning. The forks of OEL, OPCD and Coach cap the mini-batch at the
+batch, so a large number is fine there.
 
 On one data parallel rank a mini-batch is `ppo_mini_batch_size` x `rollout.n` / ranks samples. That must be at least
 one, and since 0.4 a multiple of `ppo_micro_batch_size_per_gpu`, up to 0.7.1 also with dynamic batching where the key

@@ -6,7 +6,8 @@ smaller budget stops the first step, after the rollout has been made. The same h
 critic; their default is the actor's, and then only that one is named.
 
 Up to 0.6.1 vLLM in one process with the trainer wants `rollout.max_num_batched_tokens` (8192 unless said otherwise)
-to hold a whole sequence while chunked prefill is on, and stops otherwise, although chunks are what it is for.
+to hold a whole sequence while chunked prefill is on, and stops otherwise, although chunks are what it is for. EasyR1
+wants the same of `worker.rollout.max_num_batched_tokens`, with chunked prefill and without.
 
 With the model's `config.json` at hand (that of `--model-config`, else that in the folder which
 `actor_rollout_ref.model.path` names) the sequence is held against its `max_position_embeddings` as well. Up to 0.6.1
@@ -32,9 +33,20 @@ from verlint_rules.config.rejections import rejections
 
 
 @rule(
-    "VL724", "token-budget", on=Launch, severity=ERROR, since="0.1", fixable="unsafe", words=("main_ppo", "main_dapo")
+    "VL724",
+    "token-budget",
+    on=Launch,
+    severity=ERROR,
+    since="0.1",
+    fixable="unsafe",
+    words=("main_ppo", "main_dapo", "verl.trainer.main "),
 )
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
+    if launch.program.entry == "verl.trainer.main":
+        from verlint_rules.config.easyr1 import token_budget
+
+        yield from token_budget(launch, ctx)
+        return
     from verlint.verl.constraints.distillation import TOKENS
     from verlint.verl.constraints.tokens import ROWS
 

@@ -64,7 +64,7 @@ def secret_name(part: Part) -> str:
         match = _ASSIGNED.match(at.source.text, at.start, at.end) if at is not None else None
         if match is not None and is_secret_name(match.group(1)) and not _measured(part):
             return match.group(1)
-    if isinstance(part, Hole) and isinstance(part.key, tuple) and part.key[0] in ("env", "option"):
+    if isinstance(part, Hole) and isinstance(part.key, tuple) and part.key[0] in ("env", "option", "given"):
         name = str(part.key[-1])
         if is_secret_name(name):
             return name

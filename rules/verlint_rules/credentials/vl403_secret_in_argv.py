@@ -52,7 +52,7 @@ _HELP = {
 
 @rule("VL403", "secret-in-argv", on=Loaded, severity=ERROR, since="0.1", fixable="unsafe")
 def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
-    if file.kind not in (Kind.LAUNCHER, Kind.MARKDOWN, Kind.SPEC):
+    if file.kind not in (Kind.LAUNCHER, Kind.MARKDOWN, Kind.SPEC, Kind.JOB):
         return
     for command in commands_in(ctx.project, file):
         yield from _in_command(command, ctx)

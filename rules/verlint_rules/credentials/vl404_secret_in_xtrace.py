@@ -14,20 +14,27 @@ Fix: turn tracing off around the line, `{ set +x; } 2>/dev/null` before and `set
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from verlint.experiment.places import assignments_in, only_called, variants_in, within
+from verlint.experiment.places import assignments_in, only_called, scripts_in, variants_in, within
 from verlint.experiment.project import Project
 from verlint.experiment.script import Script
+from verlint.files.kinds import Kind
+from verlint.files.loading import Loaded
 from verlint.finding import Edit, Finding, Safety
-from verlint.languages.bash.command import Surroundings
-from verlint.languages.bash.syntax import Node
+from verlint.languages.bash.command import Command, Surroundings
+from verlint.languages.bash.syntax import Node, Program
 from verlint.lazy import pattern
 from verlint.record import dataclass
 from verlint.rule import ERROR, Context, rule
-from verlint.source import Span
+from verlint.secret import names_secret
+from verlint.source import Source, Span
 from verlint_rules.credentials.exposure import exposed
 from verlint_rules.credentials.tracing import printed
+
+TYPE_CHECKING = False  # as `typing` says it, without its import
+if TYPE_CHECKING:
+    from verlint.experiment.spec import SpecStage
 
 SHOWN = 10
 _TRACED_BATCH = pattern(r"(?P<shebang>#![^\n]*\b(?:ba|z|k)?sh[ \t]+-[a-wyz]*x[a-z]*)[ \t]*\n(?:[^\n]*\n){0,5}?#SBATCH")
@@ -44,13 +51,44 @@ class Shown:
     own: bool = False
 
 
-@rule("VL404", "secret-in-xtrace", on=Script, severity=ERROR, since="0.1", fixable="unsafe")
-def check(script: Script, ctx: Context) -> Iterator[Finding]:
-    by_name: dict[tuple[str, str], dict[int, Shown]] = {}
-    found = [each for each in _static(script) if not _never_traced(each, script, ctx.project)]
-    for each in _replayed(script, ctx.project):
+@rule("VL404", "secret-in-xtrace", on=Loaded, severity=ERROR, since="0.1", fixable="unsafe")
+def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
+    for script in scripts_in(ctx.project, file.source):
+        yield from _findings(ctx, _of_script(script, ctx.project))
+    if file.kind is Kind.SPEC:
+        for spec in (each.spec for each in ctx.project.specs if each.source is file.source):
+            for stage in spec.stages.values() if spec is not None else ():
+                yield from _findings(ctx, _of_stage(stage, ctx.project))
+
+
+def _of_script(script: Script, project: Project) -> list[Shown]:
+    found = [each for each in _static(script.syntax) if not _never_traced(each, script, project)]
+    for each in _replayed(script, project):
         if not any(within(each.statement, other.statement) for other in found):
             found.append(each)
+    return found
+
+
+def _of_stage(stage: SpecStage, project: Project) -> list[Shown]:
+    """What the shell of a stage's `run` prints."""
+    if stage.run_source is None:
+        return []
+    from verlint.experiment.spec_runs import commands_of_run, run_text
+    from verlint.languages.bash.parser import parse
+
+    text = run_text(stage)
+    if text is None or not names_secret(text.text):
+        return []
+    found = list(_static([(text, parse(text.text))]))
+    for command in commands_of_run(stage, project.tree):
+        for each in _of_words(command):
+            if not any(within(each.statement, other.statement) for other in found):
+                found.append(each)
+    return found
+
+
+def _findings(ctx: Context, found: Sequence[Shown]) -> Iterator[Finding]:
+    by_name: dict[tuple[str, str], dict[int, Shown]] = {}
     for each in found:
         place = each.statement.in_file()
         by_name.setdefault((place.source.path, each.name), {}).setdefault(place.start, each)
@@ -58,8 +96,8 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
         yield _finding(ctx, name, [places[place] for place in sorted(places)])
 
 
-def _static(script: Script) -> Iterator[Shown]:
-    for source, program in script.syntax:
+def _static(texts: Iterable[tuple[Source, Program]]) -> Iterator[Shown]:
+    for source, program in texts:
         for each in printed(source.text, program, _by_the_first_line(source.text)):
             statement = source.span(each.statement.start, each.statement.end)
             switch = source.span(each.switch.start, each.switch.end)
@@ -85,14 +123,17 @@ def _replayed(script: Script, project: Project) -> Iterator[Shown]:
         return
     for source in (script.source, *only_called(project, script.source)):
         for variant in variants_in(project, source):
-            command = variant.command
-            for word in command.argv if command.around.xtrace else ():
-                for each in exposed(word):
-                    yield Shown(each.name, word.span or command.span, command.span, _caller(command.around))
+            yield from _of_words(variant.command)
         for assignment in assignments_in(project, source):
             if assignment.around.xtrace and assignment.value is not None:
                 for each in exposed(assignment.value):
                     yield Shown(each.name, assignment.span, assignment.span, _caller(assignment.around))
+
+
+def _of_words(command: Command) -> Iterator[Shown]:
+    for word in command.argv if command.around.xtrace else ():
+        for each in exposed(word):
+            yield Shown(each.name, word.span or command.span, command.span, _caller(command.around))
 
 
 def _by_the_first_line(text: str) -> Node | None:

@@ -9,7 +9,7 @@ Not counted are values that go to a program that reads them (`echo "$KEY" | dock
 tells that a key is there (`${KEY:+set}`, `${#KEY}`), files of the user's home that are made for it (`~/.netrc`,
 `~/.cache/huggingface/token`), and files that the launcher closes to others (`umask 077`, `chmod 600`). A dump of the
 environment counts where the launcher itself exports a credential or uses one, unless a filter takes the names of
-credentials out, or lets none through.
+credentials out, or lets none through. GitHub stars its secrets out in the logs of workflows, so these are left alone.
 
 Fix: print `${WANDB_API_KEY:+set}`; write the name into the script and let the environment give the value (quote the
 word of the here-document: `<<'EOF'`).
@@ -84,7 +84,7 @@ class Shown:
 def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
     if file.kind is Kind.PYTHON:
         yield from _in_program(file, ctx)
-    if file.kind not in (Kind.LAUNCHER, Kind.SPEC):
+    if file.kind not in (Kind.LAUNCHER, Kind.SPEC, Kind.JOB) or _is_masked(file):
         return
     commands = commands_in(ctx.project, file)
     found: dict[tuple[str, str, bool], dict[int, Shown]] = {}
@@ -95,6 +95,15 @@ def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
             found.setdefault((each.name, each.file, each.dump), {}).setdefault(each.span.in_file().start, each)
     for places in found.values():
         yield _finding(ctx, [places[place] for place in sorted(places)])
+
+
+def _is_masked(file: Loaded) -> bool:
+    """Whether whoever runs the file stars secrets out in its logs."""
+    if file.kind is not Kind.JOB:
+        return False
+    from verlint.files.job_formats import ACTION, WORKFLOW, format_of
+
+    return format_of(file.source.path, file.source.text) in (ACTION, WORKFLOW)
 
 
 def _finding(ctx: Context, places: Sequence[Shown]) -> Finding:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator, Sequence
 
+from verlint.experiment.places import assignments_in, scripts_in
 from verlint.experiment.project import Project
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.wrappers import program_name, unwrap
 from verlint.lazy import pattern
 from verlint.record import dataclass
-from verlint.source import Span
+from verlint.source import Source, Span
 from verlint.value import State, Text, Value
 
 TYPE_CHECKING = False
@@ -96,6 +97,22 @@ def triggers_of(command: Command) -> list[Trigger]:
         if name == VARIABLE and is_on(value) and value.span is not None:
             found.append(Trigger(f"{VARIABLE}={value.known}", value.span, tasks, True))
     return found
+
+
+def exports_of(project: Project, source: Source, *, assigned: bool = False) -> list[Trigger]:
+    """Where a file sets the variable for all that it starts: exports, and the environment that a job file gives.
+    `assigned`: assignments without an export, too."""
+    found: dict[int, Trigger] = {}
+    for each in assignments_in(project, source):
+        if each.name == VARIABLE and each.value is not None and is_on(each.value) and (each.exported or assigned):
+            found.setdefault(each.span.in_file().start, Trigger(f"{VARIABLE}={each.value.known}", each.span))
+    for script in scripts_in(project, source):
+        for entry in script.entries:
+            value = (entry.environment or {}).get(VARIABLE) if entry is not None else None
+            if isinstance(value, Text) and value.span is not None and is_on(value):
+                trigger = Trigger(f"{VARIABLE}={value.known}", value.span, variable=True)
+                found.setdefault(value.span.in_file().start, trigger)
+    return list(found.values())
 
 
 def _options(argv: Sequence[Text], tasks: str) -> Iterator[Trigger]:

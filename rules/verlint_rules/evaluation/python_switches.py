@@ -36,18 +36,25 @@ def trusted_code(source: Source) -> Iterator[Span]:
                     yield _span(source, key, value)
 
 
-def code_execution(source: Source) -> Iterator[tuple[str, Span]]:
-    """What lets generated code run: `os.environ["HF_ALLOW_CODE_EVAL"] = "1"`, `confirm_run_unsafe_code=True`, …"""
+def code_execution(source: Source) -> Iterator[tuple[str, Span, str]]:
+    """What lets generated code run, with the tasks it is said for (comma-separated, "" when not known):
+    `os.environ["HF_ALLOW_CODE_EVAL"] = "1"`, `simple_evaluate(tasks=["ifeval"], confirm_run_unsafe_code=True)`, a list
+    of words with `"--confirm_run_unsafe_code"`, …"""
     import ast
 
     for node in _nodes(source, _CODE):
         if isinstance(node, ast.Call):
             for each in node.keywords:
                 if each.arg in _CODE[1:] and _true(each.value):
-                    yield f"{each.arg}=True", _span(source, each)
+                    yield f"{each.arg}=True", _span(source, each), _tasks_of_call(node)
             words = [each.value for each in node.args if isinstance(each, ast.Constant)]
             if words == [_CODE[0], "1"]:
-                yield f"{_CODE[0]}=1", _span(source, node)
+                yield f"{_CODE[0]}=1", _span(source, node), ""
+        elif isinstance(node, ast.List):
+            listed = [str(each.value) if isinstance(each, ast.Constant) else "" for each in node.elts]
+            for at, word in enumerate(listed):
+                if word.removeprefix("--") in _CODE[1:] and word.startswith("--"):
+                    yield word, _span(source, node.elts[at]), _tasks_of_words(listed)
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
             key = node.targets[0].slice
             if (
@@ -56,7 +63,23 @@ def code_execution(source: Source) -> Iterator[tuple[str, Span]]:
                 and isinstance(node.value, ast.Constant)
                 and node.value.value == "1"
             ):
-                yield f"{_CODE[0]}=1", _span(source, node)
+                yield f"{_CODE[0]}=1", _span(source, node), ""
+
+
+def _tasks_of_call(call: ast.Call) -> str:
+    """The tasks that a call names, "" when one of them is not written there."""
+    import ast
+
+    value = next((each.value for each in call.keywords if each.arg in ("tasks", "task")), None)
+    listed = value.elts if isinstance(value, (ast.List, ast.Tuple)) else [value]
+    names = [each.value if isinstance(each, ast.Constant) and isinstance(each.value, str) else "" for each in listed]
+    return ",".join(names) if all(names) else ""
+
+
+def _tasks_of_words(words: list[str]) -> str:
+    """What stands behind `--tasks` in the words of a command."""
+    at = next((at for at, word in enumerate(words) if word in ("--tasks", "--task")), len(words))
+    return words[at + 1] if at + 1 < len(words) else ""
 
 
 def public_repositories(source: Source) -> Iterator[tuple[Span, str]]:
@@ -85,7 +108,7 @@ def _nodes(source: Source, words: tuple[str, ...]) -> Iterator[ast.AST]:
         tree = ast.parse(source.text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
-    found = [node for node in ast.walk(tree) if isinstance(node, (ast.Call, ast.Dict, ast.Assign))]
+    found = [node for node in ast.walk(tree) if isinstance(node, (ast.Call, ast.Dict, ast.Assign, ast.List))]
     yield from sorted(found, key=lambda node: (node.lineno, node.col_offset))
 
 

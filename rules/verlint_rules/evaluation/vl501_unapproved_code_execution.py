@@ -18,16 +18,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from verlint.experiment.places import assignments_in, variants_in
+from verlint.experiment.places import variants_in
 from verlint.files.kinds import Kind
 from verlint.files.loading import Loaded
 from verlint.finding import Finding, Severity
 from verlint.rule import ERROR, WARNING, Context, rule
 from verlint_rules.evaluation.code_execution import (
-    VARIABLE,
     Refusal,
     Trigger,
-    is_on,
+    exports_of,
     refusal,
     run_no_code,
     spec_triggers,
@@ -60,7 +59,8 @@ def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
         case Kind.LAUNCHER | Kind.MARKDOWN | Kind.JOB:
             yield from _in_shell(file, ctx)
         case Kind.PYTHON:
-            found = [Trigger(what, span) for what, span in code_execution(file.source)]
+            found = [Trigger(*each) for each in code_execution(file.source)]
+            found = [each for each in found if not run_no_code(each.tasks)]
             if found:
                 yield from _in_launcher(file, ctx, [found])
         case Kind.SPEC:
@@ -74,13 +74,9 @@ def _in_shell(file: Loaded, ctx: Context) -> Iterator[Finding]:
         found = triggers_of(variant.command)
         if found:
             by_command.setdefault(variant.command.span.in_file().start, found)
-    exports = [
-        Trigger(f"{VARIABLE}={each.value.known}", each.span)
-        for each in assignments_in(ctx.project, file.source)
-        if each.name == VARIABLE and each.value is not None and is_on(each.value)
-    ]
-    exports = list({each.span.in_file().start: each for each in exports}.values())
-    groups = [[*found, *exports] for _, found in sorted(by_command.items())] or ([exports] if exports else [])
+    exports = exports_of(ctx.project, file.source, assigned=True)
+    needed = [found for _, found in sorted(by_command.items()) if not all(run_no_code(each.tasks) for each in found)]
+    groups = [[*found, *exports] for found in needed] or ([exports] if exports and not by_command else [])
     yield from _in_launcher(file, ctx, groups)
 
 

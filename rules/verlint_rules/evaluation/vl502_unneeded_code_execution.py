@@ -4,7 +4,8 @@ IF-Eval, GSM8K, MMLU and their like compare text: the harness never asks whether
 is there all the same changes nothing today, and tomorrow it lets the first task that somebody adds to the list run
 code that a model wrote, with the rights of the job, without anybody being asked.
 
-Only tasks that are known by name to run no code are counted, and only when all tasks of the command are.
+Looked at are commands, specs, and the calls of a harness in Python. Only tasks that are known by name to run no code
+are counted, and only when all tasks of the command are.
 
 Fix: leave the flag and the variable out.
 """
@@ -13,21 +14,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from verlint.experiment.places import assignments_in, variants_in
+from verlint.experiment.places import variants_in
 from verlint.files.kinds import Kind
 from verlint.files.loading import Loaded
 from verlint.finding import Edit, Finding, Safety
 from verlint.rule import WARNING, Context, rule
 from verlint.source import Span
 from verlint_rules.evaluation.code_execution import (
-    VARIABLE,
     Trigger,
-    is_on,
+    exports_of,
     run_no_code,
     spec_triggers,
     stage_tasks,
     triggers_of,
 )
+from verlint_rules.evaluation.python_switches import code_execution
 
 SHOWN = 10
 
@@ -45,6 +46,10 @@ def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
     match file.kind:
         case Kind.LAUNCHER | Kind.MARKDOWN | Kind.JOB:
             yield from _in_shell(file, ctx)
+        case Kind.PYTHON:
+            for each in (Trigger(*each) for each in code_execution(file.source)):
+                if run_no_code(each.tasks):
+                    yield _finding(ctx, [each], each.tasks, mended=False)
         case Kind.SPEC:
             for spec in (each.spec for each in ctx.project.specs if each.source is file.source):
                 for stage in spec.stages.values() if spec is not None else ():
@@ -55,12 +60,7 @@ def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
 
 
 def _in_shell(file: Loaded, ctx: Context) -> Iterator[Finding]:
-    exports = [
-        Trigger(f"{VARIABLE}={each.value.known}", each.span)
-        for each in assignments_in(ctx.project, file.source)
-        if each.name == VARIABLE and each.value is not None and is_on(each.value) and each.exported
-    ]
-    exports = list({each.span.in_file().start: each for each in exports}.values())
+    exports = exports_of(ctx.project, file.source)
     found: dict[int, list[Trigger]] = {}
     needed: set[int] = set()
     for variant in variants_in(ctx.project, file.source):
@@ -76,14 +76,14 @@ def _in_shell(file: Loaded, ctx: Context) -> Iterator[Finding]:
             yield _finding(ctx, [*triggers, *shared], triggers[0].tasks)
 
 
-def _finding(ctx: Context, triggers: Sequence[Trigger], tasks: str) -> Finding:
+def _finding(ctx: Context, triggers: Sequence[Trigger], tasks: str, *, mended: bool = True) -> Finding:
     first, *others = triggers
     several = "these tasks run" if "," in tasks else f"`{tasks}` runs"
     message = f"`{first.what}` is not needed: {several} nothing of what the model answers"
     finding = ctx.fail(first.span, message, value=f"tasks = {tasks}", hops=(), help="leave it out")
     for other in others[:SHOWN]:
         finding = finding.with_related(other.span, f"nor {other.what}")
-    edits = [edit for each in triggers if (edit := _without(each)) is not None]
+    edits = [edit for each in triggers if mended and (edit := _without(each)) is not None]
     if len(edits) == len(triggers):
         finding = finding.with_fix("leave it out", *edits, safety=Safety.UNSAFE)
     return finding
@@ -94,7 +94,7 @@ def _without(trigger: Trigger) -> Edit | None:
     its line."""
     span = trigger.span.in_file()
     text = span.source.text
-    if span.text != trigger.span.text or "\n" in span.text:
+    if span.text != trigger.span.text or "\n" in span.text or (trigger.variable and "=" not in span.text):
         return None
     start = text.rfind("\n", 0, span.start) + 1
     end = text.find("\n", span.end)

@@ -12,6 +12,11 @@ programs started in a container (`docker run`, `bwrap`, `firejail`), and where t
 operators only, and once a spec of the project grants it to a stage that runs the file. Looked at are Python files of
 experiments, tools that launchers call, and custom reward functions.
 
+VeRL's own scorers do it too: without a custom reward function the `data_source` of a row chooses the scorer, and that
+of `numina_*` calls `eval` on answers with a π or a matrix, those of `codecontests`, `apps`, `codeforces` and `taco` run
+them as programs unless `sandbox_fusion.url` is set. Launches are held against the `data_source` that a Python tool
+called before them writes into their data; what only stands in a parquet file is not seen.
+
 Fix: parse the answer (`ast.literal_eval`, `json.loads`, a regular expression), or run it in a sandbox without network
 and credentials, and grant that under `approvals` in the spec.
 """
@@ -35,6 +40,7 @@ from verlint_rules.evaluation.code_execution import refusal, stages_that_run
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from verlint.languages.python.taint import Flow
+    from verlint_rules.evaluation.own_scorers import Writers
 
 _REWARDS = (
     "custom_reward_function.path",
@@ -74,11 +80,23 @@ def _found(file: Loaded, ctx: Context) -> Iterator[Finding]:
         yield from _of_text(file.source, ctx)
     elif file.kind in (Kind.LAUNCHER, Kind.MARKDOWN):
         checked = {id(each.source) for each in ctx.project.files}
+        writers: Writers = {}
         for variant in variants_in(ctx.project, file.source):
+            yield from _of_data(variant, writers, ctx)
             for source in _used_by(variant, ctx):
                 if id(source) not in checked:
                     checked.add(id(source))
                     yield from _of_text(source, ctx)
+
+
+def _of_data(variant: Variant, writers: Writers, ctx: Context) -> Iterator[Finding]:
+    """What VeRL's own scorers run, where the launch names no scorer of its own."""
+    command = variant.command
+    launch = None if command.builtin or command.function else ctx.project.launch(command)
+    if launch is not None and not any(key in launch for key in _REWARDS):
+        from verlint_rules.evaluation.own_scorers import scored_by_running
+
+        yield from scored_by_running(variant, launch, writers, ctx)
 
 
 def _used_by(variant: Variant, ctx: Context) -> Iterator[Source]:

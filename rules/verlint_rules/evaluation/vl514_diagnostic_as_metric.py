@@ -48,7 +48,7 @@ def _is_gad(file: Loaded, ctx: Context) -> bool:
 
 
 def _in_shell(file: Loaded, ctx: Context) -> Iterator[tuple[Span, str]]:
-    if file.kind not in (Kind.LAUNCHER, Kind.MARKDOWN):
+    if file.kind not in (Kind.LAUNCHER, Kind.MARKDOWN, Kind.JOB):
         return
     commands = commands_in(ctx.project, file)
     for at, command in enumerate(commands):

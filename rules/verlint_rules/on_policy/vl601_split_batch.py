@@ -23,6 +23,7 @@ from verlint.experiment.launch import Launch
 from verlint.finding import Finding
 from verlint.rule import ERROR, Context, rule
 from verlint.value import State, Value
+from verlint_rules.config.view import is_cut
 from verlint_rules.on_policy.claim import (
     MINI_BATCH,
     TRAIN_BATCH,
@@ -59,7 +60,8 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
         return
     batch, mini = rollout.number(), update.number()
     if batch is not None and mini is not None:
-        if 0 < mini < batch:
+        lost = not (rollout.given and update.given) and is_cut(launch, ctx.project)
+        if 0 < mini < batch and not lost:
             yield same_word(_split(ctx, rollout, update, batch, mini), update, rollout)
     elif not _surely_same(rollout, update) and any(map(open_holes, (rollout, update))):
         yield _unknown_sizes(ctx, rollout, update)

@@ -7,7 +7,8 @@ an advantage of 0, so nothing is learned at all.
 
 Distillation trainers minimise a KL and use no advantages, so there one answer is fine; so it is for `gae`, `remax` and
 `reinforce_plus_plus`, which take their baseline from elsewhere. Silent too for tests and for trials of at most 3 steps
-(`trainer.total_training_steps`), which are not run for what they learn.
+(`trainer.total_training_steps`), which are not run for what they learn, and for commands that leave the key out with
+others: excerpts in documents, and those that end before their last line.
 
 Fix: set `actor_rollout_ref.rollout.n` to the size of the group, such as 8, or use another estimator.
 """
@@ -21,6 +22,7 @@ from verlint.finding import Finding
 from verlint.rule import WARNING, Context, rule
 from verlint.value import Value
 from verlint_rules.artifacts.training import is_test
+from verlint_rules.config.rejections import is_excerpt
 from verlint_rules.on_policy.claim import ESTIMATOR, SAMPLES, default_of, distils, stock_config, trains, undecided
 from verlint_rules.on_policy.in_versions import in_versions
 
@@ -49,7 +51,7 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
         return
     if str(estimator) not in _GROUPED or undecided(launch, ESTIMATOR):
         return
-    if not size.given and (launch.passes_arguments or not stock_config(launch)):
+    if not size.given and (launch.passes_arguments or not stock_config(launch) or is_excerpt(launch, ctx)):
         return
     place = size if size.given or not estimator.given else estimator
     message = (

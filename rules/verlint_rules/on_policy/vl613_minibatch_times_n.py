@@ -2,10 +2,10 @@
 
 `data.train_batch_size` and `actor.ppo_mini_batch_size` are both numbers of prompts. An update batch written as
 `train_batch_size * rollout.n`, often to make the run on-policy, is n times as large as the whole rollout batch. With a
-fixed micro-batch VeRL 0.3 and newer refuse that at the start, which is reported with the other checks of batch sizes.
-With `use_dynamic_bsz=True` nobody looks: the update is made once, on the samples there are, but its loss is divided by
-the size that was asked for, so up to VeRL 0.7 the gradient is n times too small. VeRL 0.8 stops at the first update;
-the trainer that is the default since 0.9 pads the batch up to that size. The run was on-policy with equal batches.
+fixed micro-batch VeRL 0.3 and newer refuse that at the start, which the bounds of a mini-batch (VL722) report. With
+`use_dynamic_bsz=True` nobody looks: the update is made once, on the samples there are, but its loss is divided by the
+size that was asked for, so up to VeRL 0.7 the gradient is n times too small. VeRL 0.8 stops at the first update; the
+trainer that is the default since 0.9 pads the batch up to that size. The run was on-policy with equal batches.
 
 The rule looks for that one slip: the value is the product of the other two, or is computed from them. Other update
 batches above the rollout batch are left to the checks of batch sizes. Launchers of forks whose actor takes at most the
@@ -67,7 +67,7 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
         return
     batch, mini, size = rollout.number(), update.number(), samples.number()
     if batch and mini and size is not None and size > 1:
-        if mini == batch * size and (rollout.given or stock_config(launch)) and not _refused(launch):
+        if mini == batch * size and (rollout.given or stock_config(launch)) and not _told_with_the_bounds(launch):
             yield _with_places(_product(launch, ctx, rollout, update, samples), rollout, update, samples)
     elif not samples.given or not _is_computed(rollout, update, samples):
         return
@@ -104,8 +104,14 @@ def _effect(launch: Launch, times: str) -> str:
     return f"depending on the version the loss comes out {times} times too small, the batch is padded, or VeRL stops"
 
 
+def _told_with_the_bounds(launch: Launch) -> bool:
+    """Whether the bounds of a mini-batch speak of it: with a fixed micro-batch in every version, else where VeRL
+    refuses it."""
+    return _refused(launch) or (stock_config(launch) and launch[_DYNAMIC].equals(False) is True)
+
+
 def _refused(launch: Launch) -> bool:
-    """Whether VeRL refuses such an update batch, which is the business of the checks of batch sizes."""
+    """Whether VeRL refuses such an update batch."""
     if stock_config(launch) and launch[_DYNAMIC].equals(False) and in_versions(launch, since="0.3"):
         return True  # at the start
     if in_versions(launch, since="0.9"):

@@ -45,7 +45,7 @@ _QUOTED_HOME = pattern(r"\"~(?=/)[\w./${}~-]*\"|'~(?=/)[\w./-]*'")
 def check(command: Command, ctx: Context) -> Iterator[Finding]:
     name = command.name
     python = name.startswith("python")
-    if command.builtin or command.function or (name in _PATTERNS and not python):
+    if command.builtin or command.function or (name in _PATTERNS and not (python or _runs_script(command))):
         return
     yield from _of_values(command, python, ctx)
     before = ""
@@ -55,6 +55,11 @@ def check(command: Command, ctx: Context) -> Iterator[Finding]:
         if at and is_path and before not in ("-c", "-m", "-e"):
             yield from _of_word(command, span, python, ctx)
         before = text
+
+
+def _runs_script(command: Command) -> bool:
+    """Whether a shell is given a script and its words, no text to run."""
+    return command.name in ("bash", "sh") and len(command.raw) > 1 and not command.raw[1].text.startswith(("-", "+"))
 
 
 def _of_word(command: Command, span: Span, python: bool, ctx: Context) -> Iterator[Finding]:

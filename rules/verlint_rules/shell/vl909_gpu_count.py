@@ -4,9 +4,13 @@ VeRL reserves `trainer.n_gpus_per_node` GPUs on each node. A local Ray offers wh
 `ray start --num-gpus` says. Is that less, the trainer ends with "Total available GPUs … is less than total desired
 GPUs …", or waits for a placement group for ever. Fewer than are visible is fine: the rest stays idle.
 
-Reported for runs on one node whose Ray starts in the same script. Silent for `ray job submit` and `RAY_ADDRESS`, where
-the devices are those of the cluster, for scripts in which other nodes join, and where the value of a variable is that
-of the environment. Where the key is not given, the default of the VeRL in use counts.
+A list with an entry that is no device (`0,1w`), or with a device twice, is reported by itself: CUDA stops reading at
+the one and shows nothing at all for the other.
+
+Reported for runs on one node whose Ray starts in the same script. To be verified for runs on several nodes in a script
+that knows the GPUs of one and speaks of no other: their Ray may be running already. Silent for `ray job submit` and
+`RAY_ADDRESS`, where the devices are those of the cluster, for scripts in which other nodes join, and where the value of
+a variable is that of the environment. Where the key is not given, the default of the VeRL in use counts.
 
 Fix: give `trainer.n_gpus_per_node` the number of visible devices, best from one variable.
 """
@@ -27,8 +31,14 @@ from verlint.rule import ERROR, Context, rule
 from verlint.source import Span
 from verlint.value import Text, Value
 from verlint.verl.facts import GPUS, NODES
+from verlint_rules.shell.device_lists import DEVICES, odd_lists
 
-_DEVICES = ("CUDA_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
+_OTHER_NODES = pattern(
+    r"\b(?:srun|ssh|pdsh|clush|mpirun|mpiexec|sbatch|kubectl|symmetric[-_]run|ray\s+(?:job|up|attach))\b|--address"
+    r"|RAY_ADDRESS|ray_init\.address|MASTER_ADDR|NODE_RANK|SLURM_|\bsource\b|^\s*\.\s|(?i:#SBATCH)",
+    8,
+)
+"""What shows that a script knows of other nodes, or may do so out of sight."""
 _LIST = pattern(r"\d+(?:,\d+)*")
 
 
@@ -52,6 +62,7 @@ class _Offer:
 def check(script: Script, ctx: Context) -> Iterator[Finding]:
     if script.document:
         return
+    yield from odd_lists(script, ctx)
     found: dict[tuple[str, int, int], list[Finding]] = {}
     reached: dict[tuple[str, int, int], int] = {}
     for path in script.resolution.paths:
@@ -101,7 +112,7 @@ def _of_ray(words: tuple[Text, ...]) -> _Offer | None:
 def _of_devices(command: Command) -> _Offer | None:
     """The devices that the command sees, when they are listed."""
     merged: Mapping[str, Text] = {**command.around.environment, **command.prefix}
-    for name in _DEVICES:
+    for name in DEVICES:
         devices = merged.get(name)
         text = None if devices is None else devices.known
         if devices is not None and text is not None and _LIST.fullmatch(text) and not _may_differ(devices):
@@ -116,8 +127,10 @@ def _may_differ(devices: Text) -> bool:
 
 def _judged(launch: Launch, offer: _Offer, ctx: Context) -> Finding | None:
     nodes, wanted = launch[NODES], launch[GPUS]
-    number = wanted.number()
-    if number is None or nodes.number() != 1 or number <= offer.number:
+    number, count = wanted.number(), nodes.number()
+    if number is not None and count is not None and count > 1:
+        return _several(launch, offer, number * count, ctx)
+    if number is None or count != 1 or number <= offer.number:
         return None
     found = ctx.fail(
         wanted if wanted.given else launch.head,
@@ -126,6 +139,23 @@ def _judged(launch: Launch, offer: _Offer, ctx: Context) -> Finding | None:
         help=f"{GPUS}={offer.number}, or offer more",
     )
     return found.with_related(offer.span, offer.said)
+
+
+def _several(launch: Launch, offer: _Offer, number: float, ctx: Context) -> Finding | None:
+    """A run on several nodes, in a script that speaks of one only."""
+    nodes = launch[NODES]
+    script = launch.span.in_file().source
+    parts = nodes.text.parts if nodes.text is not None else ()
+    chosen = any(getattr(part, "overridable", "") for part in parts)
+    if number <= offer.number or not nodes.given or chosen or _OTHER_NODES.search(script.text):
+        return None
+    return ctx.unsure(
+        nodes,
+        f"the run wants {number:g} GPUs on {nodes} nodes, and this script knows {offer.number} on one: "
+        "without other nodes VeRL waits for their GPUs, or stops",
+        help=f"{NODES}=1 on one machine",
+        verify="ray status",
+    ).with_related(offer.span, offer.said)
 
 
 def _shown(wanted: Value) -> str:

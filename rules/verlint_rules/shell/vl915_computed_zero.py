@@ -7,9 +7,10 @@ reads as floating-point numbers where a count is needed. An empty variable makes
 the script goes on with the next line, even under `set -e`.
 
 Looked at are the sizes that must be above zero: batch and micro-batch sizes, GPUs and nodes, samples per prompt,
-parallel sizes, lengths, token budgets, steps and epochs. A 0 that is written by hand is left to the rules of the
-configuration, micro-batch sizes are left alone where `use_dynamic_bsz` makes them unused, and so are `-1` and `0` where
-they mean something (`save_freq`, `test_freq`, `top_k`, numbers of checkpoints kept) and values of the environment.
+parallel sizes, lengths, token budgets, steps and epochs; for empty texts also the training files and the model. A 0
+that is written by hand is left to the rules of the configuration, micro-batch sizes are left alone where
+`use_dynamic_bsz` makes them unused, and so are `-1` and `0` where they mean something (`save_freq`, `test_freq`,
+`top_k`, numbers of checkpoints kept) and values of the environment.
 
 Fix: multiply before you divide, round up with `(A + B - 1) / B`, give the variable a default, or write `10#08`.
 """
@@ -47,6 +48,9 @@ _SIZE = pattern(
     r"|.*max_token_len(?:_per_gpu)?|.*\brollout\.(?:prompt|response)_length"
 )
 """Keys that hold a count above zero. Source: `verl/trainer/config/ppo_trainer.yaml` of 0.2 to 0.7, EasyR1's config."""
+
+_PATHS = frozenset(["data.train_files", "actor_rollout_ref.model.path"])
+"""Keys without which nothing can be trained; Hydra takes an empty text for them."""
 
 _SIZE_NAMES = ("size", "len", "nnodes", "n_gpus", "n_samples", "total_", "epochs", "max_num")
 """What the last name of such a key holds, one of them, when it is not `n`: a quick test before the expression."""
@@ -89,7 +93,7 @@ def _fault(key: str, override: Override, launch: Launch, script: Script, ctx: Co
     number = value.number()
     hole = text.parts[0] if len(text.parts) == 1 else None
     if text.known == "":
-        empty = _is_size(key, launch) and _is_empty_by_variable(override, script, ctx)
+        empty = (key in _PATHS or _is_size(key, launch)) and _is_empty_by_variable(override, script, ctx)
         return "is empty" if empty else ""
     if number is not None:
         if (number > 0 and isinstance(number, int)) or not _computed(text) or not _is_size(key, launch):
@@ -198,12 +202,12 @@ def _finding(
     value = f"{override.key} = {number[1] if number is not None else override.value}"
     hops = override.value.hops
     if is_certain(variants, site):
-        finding = ctx.fail(at, message, value=value, hops=hops, help=_help(fault))
+        finding = ctx.fail(at, message, value=value, hops=hops, help=_help(override.key, fault))
     else:
         when = conditions_of(variants, site)
         message = f"{message} (when {when})" if when else message
         verify = f"bash -x {script.source.path}  # see which branch runs"
-        finding = ctx.unsure(at, message, verify=verify, value=value, hops=hops, help=_help(fault))
+        finding = ctx.unsure(at, message, verify=verify, value=value, hops=hops, help=_help(override.key, fault))
     stack = variant.command.around.stack
     return finding.with_related(stack[-1].span, "called here") if stack and fault == "is empty" else finding
 
@@ -218,7 +222,7 @@ def _expansion(span: Span | None) -> Span | None:
 
 def _meaning(key: str, fault: str) -> str:
     if fault == "is empty":
-        return "Hydra gets an empty text where a number is needed"
+        return f"Hydra gets an empty text where a {'path' if key in _PATHS else 'number'} is needed"
     if "decimal" in fault or "whole" in fault:
         return "a count is needed, and VeRL gets a floating-point number"
     if "-" in fault:
@@ -226,9 +230,13 @@ def _meaning(key: str, fault: str) -> str:
     return "nothing can be done in portions of 0" if "batch" in key else "a size of 0 leaves nothing to do"
 
 
-def _help(fault: str) -> str:
+def _help(key: str, fault: str) -> str:
     if fault == "is empty":
-        return "give the variable a value or a default: ${NAME:-8}"
+        return (
+            "give the variable a value, or ask for it: ${NAME:?}"
+            if key in _PATHS
+            else "give the variable a value or a default: ${NAME:-8}"
+        )
     if "decimal" in fault or "whole" in fault:
         return "divide whole numbers: $((A / B)), or // in Python"
     if "-" in fault:

@@ -1,7 +1,7 @@
 """Mini-batches against the rollout batch, and against the deprecated micro-batch on all GPUs.
 
 Sources: `_validate_config` of `trainer/ppo/ray_trainer.py` (to 0.5.0), `ActorConfig.validate`, `CriticConfig.validate`
-(from 0.6.0), `utils/tensordict_utils.py` (from 0.7.0 with the engine)."""
+(from 0.6.0), `utils/tensordict_utils.py` (from 0.7.0 with the engine), `trainer/ppo/v1/trainer_base.py` (0.9)."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from verlint.verl.facts import (
     TRAIN_BATCH,
     Facts,
 )
+from verlint.verl.undecided import Undecided
 
 MICRO = f"{ACTOR}.ppo_micro_batch_size"
 MICRO_PER_GPU = f"{MICRO}_per_gpu"
@@ -59,7 +60,16 @@ def _above_help(facts: Facts) -> str:
     if batch <= 0:
         return f"set {TRAIN_BATCH} to the prompts of a rollout batch"
     divisors = [each for each in range(1, batch + 1) if batch % each == 0][-3:]
-    return f"set {MINI_BATCH} to a divisor of {batch}: {', '.join(map(str, divisors))} ({batch} is one update a batch)"
+    legal = f"set {MINI_BATCH} to a divisor of {batch}: {', '.join(map(str, divisors))} ({batch} is one update a batch)"
+    return f"{legal}; both count prompts, VeRL multiplies them by rollout.n" if _counts_samples(facts) else legal
+
+
+def _counts_samples(facts: Facts) -> bool:
+    """Whether a mini-batch is the samples of the rollout batch: its prompts, times `rollout.n`."""
+    try:
+        return facts.count(MINI_BATCH) == facts.samples != facts.count(TRAIN_BATCH)
+    except Undecided:
+        return False
 
 
 def critic_above(facts: Facts) -> bool:
@@ -81,6 +91,13 @@ def _shrinks(facts: Facts) -> bool:
     if not mini_above_batch(facts) or not facts.flag(DYNAMIC) or not facts.trains:
         return False
     return facts.count(MINI_BATCH) != facts.samples
+
+
+def _filled_up(facts: Facts) -> bool:
+    """The trainer of 0.9 makes whole mini-batches of empty samples, and hands the full size to the loss."""
+    if facts.trainer != "v1" or facts.caps_mini_batch or not mini_above_batch(facts):
+        return False
+    return facts.flag(DYNAMIC) and facts.trains and facts.count(MINI_BATCH) != facts.samples
 
 
 def _shrinks_message(facts: Facts) -> str:
@@ -197,6 +214,19 @@ ROWS: tuple[Row, ...] = (
         fix=_one_update,
     ),
     Row(
+        "S1",
+        "0.9.0",
+        (MINI_BATCH, TRAIN_BATCH),
+        _filled_up,
+        _shrinks_message,
+        _above_help,
+        "PPOTrainer._balance_batch",
+        "dynamic batching drops the check, and VeRL fills each batch up with empty samples (before 0.9 it shrinks the "
+        "loss, or stops)",
+        silent=True,
+        fix=_one_update,
+    ),
+    Row(
         "W27",
         "0.7.0",
         (MINI_BATCH, TRAIN_BATCH),
@@ -206,6 +236,7 @@ ROWS: tuple[Row, ...] = (
         "tensordict_utils.make_iterator",
         AT_STEP,
         entries=STOCK,
+        same="S1",
     ),
     Row(
         "V10a",

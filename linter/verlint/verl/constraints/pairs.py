@@ -107,7 +107,9 @@ def _not_hybrid(facts: Facts) -> bool:
 
 
 def _hdfs(facts: Facts) -> bool:
-    return facts.trainer == "v0" and facts.get(HDFS) is not None and facts.get(RESUME) != "disable"
+    """A folder; the text `None` is meant as null, which the check of types says."""
+    folder = facts.get(HDFS)
+    return facts.trainer == "v0" and folder not in (None, "None", "none") and facts.get(RESUME) != "disable"
 
 
 def _bypass(facts: Facts) -> bool:
