@@ -29,7 +29,7 @@ from verlint.rule import ERROR, WARNING, Context, rule
 from verlint.secret import is_placeholder, is_secret_name
 from verlint.source import Span
 from verlint.value import Hole, Text
-from verlint_rules.credentials.asking import ask_for
+from verlint_rules.credentials.exposure import ask_for
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -36,7 +36,7 @@ from verlint.rule import WARNING, Context, rule
 from verlint.secret import is_secret_name
 from verlint.source import Source, Span
 from verlint.value import Hole, Text
-from verlint_rules.credentials.asking import ask_for
+from verlint_rules.credentials.exposure import ask_for
 from verlint_rules.credentials.logger import KEY, LOGGER, is_login, logs_to_wandb, switched_off
 from verlint_rules.credentials.logins import logins_of
 

@@ -28,7 +28,7 @@ from verlint.lazy import pattern
 from verlint.rule import WARNING, Context, rule
 from verlint.source import Span
 from verlint.value import Text
-from verlint_rules.credentials.asking import ask_for
+from verlint_rules.credentials.exposure import ask_for
 from verlint_rules.credentials.logger import KEY, LOGGER, drops_everything, is_login, logs_to_wandb, switched_off
 
 _SPEAKS = ("wandb_api_key", "wandb login", "wandb.login", "wandb_mode", "wandb_disabled", ".netrc")
