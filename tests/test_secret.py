@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from base64 import urlsafe_b64encode
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,6 +25,16 @@ SLACK = "xoxb-" + "0123456789-" * 2 + "abcdef"
 DOCKER = "dckr_pat_" + HEX * 2
 SLACK_HOOK = "https://hooks.slack.com/services/T0123ABCD/B0123ABCD/" + HEX * 2
 OPAQUE = "A1b2C3d4E5f6A1b2C3d4"
+
+
+def _web_token(**claims: object) -> str:
+    """A JSON web token with these claims."""
+    parts = ({"alg": "HS256", "typ": "JWT"}, claims)
+    encoded = [urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=") for part in parts]
+    return ".".join([*encoded, HEX * 2])
+
+
+LASTING = _web_token(iss="registry", exp=1800000000, iat=1700000000)
 
 
 @pytest.mark.parametrize(
@@ -73,6 +86,8 @@ OPAQUE = "A1b2C3d4E5f6A1b2C3d4"
         (f"AccountKey={AWS_SECRET}", AWS_SECRET, "generic"),
         (f"docker_token: {DOCKER}", DOCKER, "docker"),
         (f"url={SLACK_HOOK}", SLACK_HOOK.removeprefix("https://"), "slack"),
+        (f"curl -H 'X-Auth: {LASTING}' https://api.example.org", LASTING, "jwt"),
+        *((f"X-Auth: {token}", token, "jwt") for token in (_web_token(iss="registry"), _web_token(exp=[], nbf=0))),
     ],
 )
 def test_a_secret_is_found_with_its_place(text: str, value: str, provider: str) -> None:
@@ -109,6 +124,8 @@ def test_a_stand_in_is_told_apart(text: str, value: str, provider: str) -> None:
     "text",
     [
         f"git checkout {HEX40}",
+        f"![curve](https://images.example.org/curve.png?jwt={_web_token(iss='images', nbf=1700000000, exp=1700000300)})",
+        f"curl 'https://store.example.org/a?X-Amz-Credential={AWS}%2F20250101%2Fs3%2Faws4_request&X-Amz-Expires=300'",
         f"pip install git+https://github.com/wandb/wandb@{HEX40}",
         f"docker pull image@sha256:{HEX * 4}",
         "id: 123e4567-e89b-12d3-a456-426614174000",

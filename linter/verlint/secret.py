@@ -80,6 +80,7 @@ _PREFIX = (
 _NAME_WORD = r"[Kk](?:ey|EY)|[Tt](?:oken|OKEN)|[Ss](?:ecret|ECRET)|[Pp](?:ass(?:w|phrase)|ASS(?:W|PHRASE))"
 _NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")
 _LONGEST_NAME = 80
+_A_DAY = 86400  # seconds
 _AFTER_NAME = (
     r"[\w-]{0,40}(?P<delimiter>"
     r"\\?[\"']?\]?[ \t]*(?::?=(?!=)|:(?:[ \t]+|(?=\\?[\"'])))[ \t]*"  # NAME=, name: , "name":, ["NAME"] =
@@ -233,9 +234,9 @@ def mask_spans(text: str, extra: Collection[str] = ()) -> list[Masked]:
 def _candidates(text: str) -> Iterator[Secret]:
     if any(head in text for head in _HEADS):
         for match in _shapes().finditer(text):
-            yield Secret(
-                match.start(), match.end(), _SHAPES[(match.lastindex or 1) - 1][0], is_placeholder(match.group())
-            )
+            if not _is_dead(text, match):
+                provider = _SHAPES[(match.lastindex or 1) - 1][0]
+                yield Secret(match.start(), match.end(), provider, is_placeholder(match.group()))
     if "wandb" in text and "login" in text:
         for login in re.compile(_WANDB_LOGIN).finditer(text):
             for key in re.compile(_WANDB_KEY).finditer(text, login.start("rest"), login.end("rest")):
@@ -253,6 +254,24 @@ def _candidates(text: str) -> Iterator[Secret]:
         for match in re.compile(_PRIVATE_KEY).finditer(text):
             yield Secret(match.start(), match.end(), "private-key")
     yield from _named(text)
+
+
+def _is_dead(text: str, token: re.Match[str]) -> bool:
+    """Whether a token opens nothing: the key id in the address of a signed request, which is public and has its secret
+    elsewhere, and a JSON web token that says itself that it is good for a day at most, like those of pictures."""
+    if text.startswith("Credential=", token.start() - len("Credential=")):
+        return True
+    if not token.group().startswith("eyJ"):
+        return False
+    import json
+    from base64 import urlsafe_b64decode
+
+    payload = token.group().split(".")[1]
+    try:
+        claims = json.loads(urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+        return 0 < int(claims["exp"]) - int(claims.get("nbf", claims.get("iat"))) <= _A_DAY
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
+        return False  # what it says of its time is no number, or it is no token at all
 
 
 def _of_variables(text: str) -> Iterator[Secret]:

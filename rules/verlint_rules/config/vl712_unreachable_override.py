@@ -4,20 +4,22 @@ Of two overrides of a key the last one counts. A launcher that passes its own ar
 itself takes them back: `bash train.sh trainer.total_epochs=1` has no effect, without a word, when
 `trainer.total_epochs=3` stands behind `"$@"`.
 
-Reported once for each command, with the keys that cannot be set from outside.
+A warning at the override of a call that is lost so. Where no call at hand gives one of these keys nothing is lost yet:
+an information, once for each command, with the keys that cannot be set from outside.
 
 Fix: move `"$@"` to the end of the command, as the unsafe fix does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from verlint.experiment.launch import Launch
+from verlint.experiment.places import within
 from verlint.finding import Edit, Finding, Safety
 from verlint.languages.hydra.override import Override
 from verlint.lazy import pattern
-from verlint.rule import WARNING, Context, rule
+from verlint.rule import INFO, WARNING, Context, rule
 from verlint.source import Span
 from verlint.value import Text
 from verlint_rules.config.view import pictures, starts_hydra
@@ -30,7 +32,7 @@ _CALLER = pattern(r"[\"']?\$(?:[@*]|\{[@*](?::1)?\})[\"']?")
     "VL712",
     "unreachable-override",
     on=Launch,
-    severity=WARNING,
+    severity=INFO,
     since="0.1",
     fixable="unsafe",
     words=("$@", "${@", "$*", "${*"),
@@ -42,12 +44,29 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     behind = [each for each in launch.overrides if each.key and _is_behind(each, passed)]
     if not behind:
         return
+    lost = [(each, winner) for each in launch.overrides if (winner := _winner(each, behind, launch)) is not None]
+    for each, winner in lost:
+        message = f"{each.word.shown} has no effect: {winner.word.shown} stands behind {passed.text} and wins"
+        finding = ctx.fail(
+            each.key_span or passed, message, help=f"put {passed.text} behind the last override", severity=WARNING
+        )
+        yield finding.with_related(winner.word.span, "this one wins")
+    if lost:
+        return
     names = list(dict.fromkeys(each.key for each in behind))
     listed = ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
     message = f"overrides behind {passed.text} win over those of the caller: {listed} cannot be set from outside"
     finding = ctx.fail(passed, message, help=f"put {passed.text} behind the last override")
     finding = finding.with_related(behind[0].key_span, "this one wins")
     yield _moved(finding, passed, behind)
+
+
+def _winner(override: Override, behind: Sequence[Override], launch: Launch) -> Override | None:
+    """The override behind the caller's words that takes one of these back."""
+    span = override.key_span
+    if span is None or not any(within(span, call.span) for call in launch.command.around.stack):
+        return None
+    return next((each for each in behind if each.key == override.key), None)
 
 
 def _passed(launch: Launch) -> Span | None:

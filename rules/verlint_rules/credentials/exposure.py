@@ -1,4 +1,5 @@
-"""Where the value of a credential shows: which parts of a word hold one, and what the credential is called."""
+"""Where the value of a credential shows: which parts of a word hold one, what the credential is called, and how a
+launcher asks for one without showing it."""
 
 from __future__ import annotations
 
@@ -84,3 +85,11 @@ def _measured(part: Part) -> bool:
 
 def _real(text: str) -> bool:
     return any(not each.placeholder for each in find_secrets(text))
+
+
+def ask_for(name: str, *, traced: bool) -> str:
+    """A line that ends the launcher with a message when a variable is unset or empty; while `set -x` is on one that
+    does not print the value."""
+    if traced:  # `${NAME:?}` would print the value into the trace
+        return f'[ -n "${{{name}:+set}}" ] || {{ echo "set {name}" >&2; exit 1; }}'
+    return f': "${{{name}:?set {name}}}"'

@@ -9,7 +9,7 @@ Not counted are documents, assignments that keep what is set (`${WANDB_API_KEY:-
 start value that an option replaces, and dummy keys for servers that ask for none (`OPENAI_API_KEY=EMPTY`).
 
 Fix: delete the assignment and ask for the variable: `: "${WANDB_API_KEY:?set WANDB_API_KEY}"`. While `set -x` is on
-use a test that does not print it: `[ -n "${WANDB_API_KEY:+set}" ] || exit 1`.
+use a test that does not print it: `[ -n "${WANDB_API_KEY:+set}" ] || { echo "set WANDB_API_KEY" >&2; exit 1; }`.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from verlint.rule import ERROR, WARNING, Context, rule
 from verlint.secret import is_placeholder, is_secret_name
 from verlint.source import Span
 from verlint.value import Hole, Text
+from verlint_rules.credentials.exposure import ask_for
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def _finding(ctx: Context, places: Sequence[Overwritten], off: str) -> Iterator[
     for other in places[1:]:
         finding = finding.with_related(other.span, "and here")
     if first.whole is not None and len(places) == 1 and not harmless:
-        edit = Edit(first.whole.in_file(), _demand(first.name, first.traced))
+        edit = Edit(first.whole.in_file(), ask_for(first.name, traced=first.traced))
         finding = finding.with_fix(f"ask for {first.name} instead", edit, safety=Safety.UNSAFE)
     yield finding
 
@@ -164,13 +165,9 @@ def _help(first: Overwritten, harmless: str) -> str:
         return "delete it, so that the value of the environment counts"
     if first.in_spec:
         return "delete it: the name under `credentials` says that it is needed at launch"
-    return "delete the assignment" + ("" if harmless else f"; to ask for it: {_demand(first.name, first.traced)}")
-
-
-def _demand(name: str, traced: bool) -> str:
-    if traced:  # `${NAME:?}` would print the value into the trace
-        return f'if [ -z "${{{name}:+set}}" ]; then echo "set {name}" >&2; exit 1; fi'
-    return f': "${{{name}:?set {name}}}"'
+    return "delete the assignment" + (
+        "" if harmless else f"; to ask for it: {ask_for(first.name, traced=first.traced)}"
+    )
 
 
 # ---- launchers

@@ -9,8 +9,9 @@ In a document this is a warning. Builtins (`echo`, `[`) start no program and are
 what only tests the variable: `${KEY:+set}`, `${#KEY}`.
 
 Fix: pass the name, not the value. `wandb`, `hf` and `huggingface-cli` read `WANDB_API_KEY` and `HF_TOKEN` by
-themselves: delete the login or the option. `docker run -e HF_TOKEN` passes a variable on by name, `curl -H @FILE`
-reads a header from a file, git takes tokens from a credential helper.
+themselves: delete the login or the option, and export the variable before `ray start`, whose environment the workers
+have. `docker run -e HF_TOKEN` passes a variable on by name, `curl -H @FILE` reads a header from a file, git takes
+tokens from a credential helper.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 _ANY = "export the variable and let the program read it there"
 _HELP = {
-    "wandb": "delete the login: wandb reads WANDB_API_KEY from the environment",
+    "wandb": "delete the login: wandb reads WANDB_API_KEY, and Ray's workers have what was exported before `ray start`",
     "hf": "delete it: the tool reads HF_TOKEN from the environment",
     "huggingface-cli": "delete it: the tool reads HF_TOKEN from the environment",
     "docker": "pass the variable on by its name: -e NAME",

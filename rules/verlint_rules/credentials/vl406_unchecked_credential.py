@@ -6,12 +6,13 @@ refused by the judge after the first batch was generated. A test in the first li
 
 Found are: a variable of the environment that a program gets as an argument or under another name; the key of an API
 judge that a Coach launch needs; and a launch that logs to Weights & Biases without asking for the key when other
-launchers of the same folder ask. A model that the Hub gives to approved accounts only needs verification when nothing
-in the project speaks of a token or a login. Silent when the launcher (or its caller) tests the variable in any form
-(`:?`, `[ -z … ]`, a default), reads a file that is not here (`source .env`), or runs under `set -u`.
+launchers of the same folder ask. A README that tells to set the variable does not look whether somebody did. A model
+that the Hub gives to approved accounts only needs verification when nothing in the project speaks of a token or a
+login. Silent when the launcher (or its caller) tests the variable in any form (`:?`, `[ -z … ]`, a default), reads a
+file that is not here (`source .env`), or runs under `set -u`.
 
 Fix: ask for it at the top: `: "${WANDB_API_KEY:?set WANDB_API_KEY}"`; while `set -x` is on with a test that does not
-print it: `[ -n "${WANDB_API_KEY:+set}" ] || exit 1`.
+print it: `[ -n "${WANDB_API_KEY:+set}" ] || { echo "set WANDB_API_KEY" >&2; exit 1; }`.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from verlint.rule import WARNING, Context, rule
 from verlint.secret import is_secret_name
 from verlint.source import Source, Span
 from verlint.value import Hole, Text
+from verlint_rules.credentials.exposure import ask_for
 from verlint_rules.credentials.logger import KEY, LOGGER, is_login, logs_to_wandb, switched_off
 from verlint_rules.credentials.logins import logins_of
 
@@ -106,7 +108,7 @@ def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
 
 def _finding(ctx: Context, name: str, needs: list[Need]) -> Finding:
     first = min(needs, key=lambda need: need.span.order())
-    demand = _demand(name, first.command)
+    demand = ask_for(name, traced=first.command.around.xtrace)
     finding = ctx.fail(
         first.span, f"nothing looks whether {name} is set: {first.what}", help=f"ask for it first: {demand}"
     )
@@ -134,15 +136,9 @@ def _gated(file: Loaded, ctx: Context) -> Iterator[Finding]:
         yield ctx.unsure(
             value,
             f"{value} is given to approved accounts only, and nothing here speaks of HF_TOKEN or a login",
-            help=f"ask for it first: {_demand('HF_TOKEN', variant.command)}",
+            help=f"ask for it first: {ask_for('HF_TOKEN', traced=variant.command.around.xtrace)}",
             verify=f"hf auth whoami && hf download {value} config.json",
         )
-
-
-def _demand(name: str, command: Command) -> str:
-    """What asks for a variable without printing it."""
-    traced = command.around.xtrace
-    return f'[ -n "${{{name}:+set}}" ] || exit 1' if traced else f': "${{{name}:?set {name}}}"'
 
 
 def _before(statement: Span, line: str) -> Edit | None:
@@ -297,8 +293,11 @@ def _looked_at(need: Need, project: Project) -> bool:
     if need.written:
         names = (*names, need.written)
     sources: list[Source] = [need.command.span.in_file().source]
-    sources += [call.span.in_file().source for call in need.command.around.stack]
-    if any(name in need.command.around.environment and name != need.name for name in names):
+    callers = [call.span.in_file().source for call in need.command.around.stack]
+    sources += [each for each in callers if project.kinds.get(id(each)) is not Kind.MARKDOWN]
+    if len(sources) <= len(callers):  # a document says what to do: that it was done is not looked at by anything
+        names = (need.written,) if need.written else names
+    elif any(name in need.command.around.environment and name != need.name for name in names):
         return True
     return any(_asks(source.text, name) or _sets(project, source, name) for source in sources for name in names)
 

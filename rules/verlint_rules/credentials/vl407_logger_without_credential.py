@@ -28,6 +28,7 @@ from verlint.lazy import pattern
 from verlint.rule import WARNING, Context, rule
 from verlint.source import Span
 from verlint.value import Text
+from verlint_rules.credentials.exposure import ask_for
 from verlint_rules.credentials.logger import KEY, LOGGER, drops_everything, is_login, logs_to_wandb, switched_off
 
 _SPEAKS = ("wandb_api_key", "wandb login", "wandb.login", "wandb_mode", "wandb_disabled", ".netrc")
@@ -57,12 +58,13 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
         yield ctx.unsure(
             at,
             "the logger wandb is on, and nothing here gives a key, a login or a mode: the job may wait for a key",
-            help=f"check it before the launch, or set WANDB_MODE=offline: {_DEMAND}",
+            help=f"check it before the launch, or set WANDB_MODE=offline: {_ask(launch)}",
             verify=f'[ -n "${{{KEY}:+set}}" ] || grep -c api.wandb.ai ~/.netrc',
         )
 
 
-_DEMAND = f': "${{{KEY}:?set {KEY}}}"'
+def _ask(launch: Launch) -> str:
+    return ask_for(KEY, traced=launch.command.around.xtrace)
 
 
 def _taken_away(command: Command, project: Project) -> tuple[str, Span | None] | None:

@@ -20,6 +20,8 @@ _MODULES: Mapping[str, tuple[int, str]] = {
     "vllm.entrypoints.openai.api_server": (8000, "vllm"),
     "vllm.entrypoints.api_server": (8000, "vllm"),
     "sglang.launch_server": (30000, "sglang"),
+    "sglang_router.launch_server": (30000, "sglang"),
+    "sglang_router.launch_router": (30000, "sglang"),
     "mlx_lm.server": (8080, "mlx_lm"),
     "llama_cpp.server": (8000, "llama.cpp"),
 }

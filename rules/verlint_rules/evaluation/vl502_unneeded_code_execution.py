@@ -82,7 +82,7 @@ def _finding(ctx: Context, triggers: Sequence[Trigger], tasks: str, *, mended: b
     message = f"`{first.what}` is not needed: {several} nothing of what the model answers"
     finding = ctx.fail(first.span, message, value=f"tasks = {tasks}", hops=(), help="leave it out")
     for other in others[:SHOWN]:
-        finding = finding.with_related(other.span, f"nor {other.what}")
+        finding = finding.with_related(other.span, f"nor is {other.what}")
     edits = [edit for each in triggers if mended and (edit := _without(each)) is not None]
     if len(edits) == len(triggers):
         finding = finding.with_fix("leave it out", *edits, safety=Safety.UNSAFE)

@@ -38,7 +38,11 @@ _PINNED = pattern(r"revision[=:]?[\"']?([0-9a-f]{40})\b")
 _TEST = pattern(r"(?:^|/)(?:tests?/|test_[^/]*\.py$|conftest\.py$)")
 _YES = frozenset(["true", "1", "yes", "on"])
 _NO = frozenset(["false", "0", "no", "off"])
-_HELP = "leave it out if the model needs no code of its own; else read that code and pin the commit with revision="
+_LEAVE_OUT = "leave it out if the model needs no code of its own; else read that code and"
+_PIN = "pin the commit with revision="
+_FOLDER = "give the folder of that commit: hf download REPOSITORY --revision COMMIT"
+"""For VeRL's keys, which have no revision beside them."""
+_KEY = pattern(r"\.trust_remote_code\b")
 
 
 @rule("VL503", "trust-remote-code", on=Loaded, severity=WARNING, since="0.1", words=("trust",))
@@ -59,8 +63,8 @@ def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
 def _finding(ctx: Context, what: str, places: Sequence[tuple[Span, str]]) -> Finding:
     finding = ctx.fail(
         places[0][0],
-        f"`{what}` runs code from the model or data repository unreviewed, with the job's credentials",
-        help=_HELP,
+        f"`{what}` runs whatever code the model or data repository holds, unread, with the job's credentials",
+        help=f"{_LEAVE_OUT} {_FOLDER if _KEY.search(what) else _PIN}",
     )
     for span, label in places[1 : SHOWN + 1]:
         finding = finding.with_related(span, label)

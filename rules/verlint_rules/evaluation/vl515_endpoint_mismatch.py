@@ -5,9 +5,10 @@ often catches the error and counts it as a score of 0, and the run trains on tha
 `--served-model-name`, and without it by the path they were started with: every other name is answered with 404.
 
 Compared are the servers that a launcher starts (vLLM, SGLang, LMDeploy, Ollama and kin, with their default ports)
-with addresses of this machine in the same run, or in the files beside the launcher. Silent when some server of the
-run has a port that is not known, when something else in it may listen there (a command that names the port, a program
-in the background), and for ports of Ray, Ollama (which runs as a service), metrics and web pages.
+with addresses of this machine in the same run, or in the files beside the launcher; a folder with a README of its own
+is a recipe of its own. Silent when some server of the run has a port that is not known, when something else in it may
+listen there (a command that names the port, a program in the background), and for ports of Ray, Ollama (which runs as
+a service), metrics and web pages.
 
 Fix: give both ends the same value, best by one variable: `JUDGE_PORT=8001`, `--port "$JUDGE_PORT"`,
 `http://localhost:$JUDGE_PORT/v1`.
@@ -60,7 +61,7 @@ def _servers_for(file: Loaded, project: Project) -> tuple[Sequence[Server], Sequ
     for script in project.scripts:
         commands = [command for path in script.resolution.paths for command in path.commands]
         mine = script.source is file.source or any(each.span.in_file().source is file.source for each in commands)
-        found = list(servers_in(commands)) if mine or _near(script.source, file.source) else []
+        found = list(servers_in(commands)) if mine or _near(script.source, file.source, project) else []
         if mine:
             together += found
             seen += commands
@@ -70,11 +71,14 @@ def _servers_for(file: Loaded, project: Project) -> tuple[Sequence[Server], Sequ
     return together or beside, seen
 
 
-def _near(one: Source, other: Source) -> bool:
+def _near(one: Source, other: Source, project: Project) -> bool:
     """Whether two files stand in one folder, or one in a folder beside or below that of the other."""
     first, second = (posixpath.dirname(each.path) for each in (one, other))
     parents = (posixpath.dirname(first), posixpath.dirname(second))
-    return first == second or first == parents[1] or second == parents[0] or (parents[0] == parents[1] and bool(first))
+    if first == second or first == parents[1] or second == parents[0]:
+        return True
+    recipes = any(project.tree.exists(f"{folder}/README.md") for folder in (first, second))
+    return parents[0] == parents[1] and bool(first) and not recipes
 
 
 def _check(call: Call, servers: Sequence[Server], commands: Sequence[Command], ctx: Context) -> Finding | None:

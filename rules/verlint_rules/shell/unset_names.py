@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 from verlint.experiment.places import variants_in
 from verlint.experiment.project import Project
 from verlint.experiment.script import Script
+from verlint.files.kinds import Kind
 from verlint.languages.bash.syntax import (
     Arith,
     ArithCommand,
@@ -69,6 +70,12 @@ _NUMBER_SET = pattern(
     r"([A-Za-z_]\w*)\s*(?:\[[^]]*\])?\s*(?:[-+*/%&|^]|<<|>>)?=(?!=)|(?:\+\+|--)([A-Za-z_]\w*)|([A-Za-z_]\w*)(?:\+\+|--)"
 )
 _NAME = pattern(r"[A-Za-z_]\w*")
+_OWN_DEFAULT = pattern(
+    r"(?m)^[ \t]*(?:export[ \t]+)?([A-Z][A-Z0-9_]*)=\"?\$\{\1:?-\"?((?:[^{}\n\"]|\$\{[^{}\n]*\})+)\"?\}\"?"
+)
+"""`X=${X:-default}`."""
+_PLACE = pattern(r"_(?:HOME|ROOT|DIR|FOLDER|PATH)$")
+"""Names of folders, which a project may call after a program (`RAY_DATA_HOME`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,16 +127,27 @@ class Near:
 
 
 @dataclass(frozen=True, slots=True)
+class Default:
+    """What other launchers give a name that the caller has not set (`X=${X:-default}`): how many do, and one place."""
+
+    text: str
+    launchers: int
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Unset:
-    """A name that is used and never set, with all its uses and the similar name, if any."""
+    """A name that is used and never set, with all its uses, the similar name, if any, and what others do about it."""
 
     name: str
     uses: tuple[Use, ...]
     near: Near | None
+    elsewhere: Default | None = None
 
 
 _KNOWN: WeakKeyDictionary[Script, Names] = WeakKeyDictionary()
 _UNSET: WeakKeyDictionary[Script, Mapping[str, Unset]] = WeakKeyDictionary()
+_DEFAULTS: WeakKeyDictionary[Project, Mapping[str, list[tuple[Span, str]]]] = WeakKeyDictionary()
 
 
 def names_of(script: Script) -> Names:
@@ -154,7 +172,8 @@ def misspelt(project: Project, script: Script) -> frozenset[str]:
 
 def unset_names(project: Project, script: Script) -> Mapping[str, Unset]:
     """The names that a script uses, that nothing sets, and that it does not guard: those in lower case, and those in
-    upper case (which the environment may hold) with a similar name that is set."""
+    upper case (which the environment may hold) with a similar name that is set, or with a default in other
+    launchers."""
     found = _UNSET.get(script)
     if found is None:
         found = _UNSET[script] = _find_unset(project, script)
@@ -310,15 +329,40 @@ def _find_unset(project: Project, script: Script) -> Mapping[str, Unset]:
     by_name: dict[str, list[Use]] = {}
     for use in names.uses:
         name = use.name
-        if name in names.assigned or name in names.guarded or name in given or from_outside(name):
+        if name in names.assigned or name in names.guarded or name in given:
             continue
-        by_name.setdefault(name, []).append(use)
+        if not from_outside(name) or _PLACE.search(name) is not None:
+            by_name.setdefault(name, []).append(use)
     out: dict[str, Unset] = {}
     for name, uses in by_name.items():
-        near = _near(name, uses, names)
+        near = None if from_outside(name) else _near(name, uses, names)
         if near is not None or (name.upper() != name and not script.document):
             out[name] = Unset(name, tuple(uses), near)
+        elif not script.document and (elsewhere := _elsewhere(name, script, project)) is not None:
+            out[name] = Unset(name, tuple(uses), None, elsewhere)
     return out
+
+
+def _elsewhere(name: str, script: Script, project: Project) -> Default | None:
+    """The default that two or more other launchers give a name; the most frequent one."""
+    found = [each for each in _defaults(project.whole).get(name, ()) if each[0].source is not script.source]
+    launchers = {id(span.source) for span, _ in found}
+    if len(launchers) < 2:
+        return None
+    texts = [text for _, text in found]
+    common = max(texts, key=texts.count)
+    return Default(common, len(launchers), found[texts.index(common)][0])
+
+
+def _defaults(project: Project) -> Mapping[str, list[tuple[Span, str]]]:
+    """The names that launchers give a default, with the places."""
+    known = _DEFAULTS.get(project)
+    if known is None:
+        known = _DEFAULTS[project] = {}
+        for file in project.files:
+            for match in _OWN_DEFAULT.finditer(file.source.text) if file.kind is Kind.LAUNCHER else ():
+                known.setdefault(match[1], []).append((file.source.span(*match.span()), match[2]))
+    return known
 
 
 def _given(project: Project, script: Script, names: Names) -> tuple[set[str], bool]:

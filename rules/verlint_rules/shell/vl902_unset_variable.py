@@ -11,11 +11,11 @@ sets, and a missing variable in place of the program that overrides follow. It i
 launch or a call of a script, else a warning; in documents, where names in capitals stand for what the reader fills in,
 only slips count, as warnings.
 
-Left alone are upper-case names without a similar set name, or with one in lower case (the environment or a scheduler
-may hold them), names with a
-guard anywhere (`${X:-}`, `${X:?}`, a test), names set by `read`, `for`, `getopts`, `mapfile`, `printf -v`, an option
-loop, a sourced file or an exporting caller, and every name of a script that sources a file nobody has here or runs
-`eval`.
+Upper-case names without a similar set name, or with one in lower case, are left alone (the environment or a scheduler
+may hold them), but need verification where two or more other launchers of the project give them a default,
+`X=${X:-…}`. Left alone are names with a guard anywhere (`${X:-}`, `${X:?}`, a test), names set by `read`, `for`,
+`getopts`, `mapfile`, `printf -v`, an option loop, a sourced file or an exporting caller, and every name of a script
+that sources a file nobody has here or runs `eval`.
 
 Fix: use the name that is set, set the variable, or ask for it with `${X:?}`.
 """
@@ -41,7 +41,7 @@ from verlint.source import Source
 from verlint.value import Hole, Text
 from verlint_rules.shell.call_words import called_loop, written_words
 from verlint_rules.shell.illustration import is_illustration
-from verlint_rules.shell.unset_names import Unset, Use, from_outside, names_of, unset_names
+from verlint_rules.shell.unset_names import Default, Unset, Use, from_outside, names_of, unset_names
 from verlint_rules.shell.written_words import (
     is_launch,
 )
@@ -94,6 +94,18 @@ class _Sites:
                 return None if each.value is None else f"{each.name}={_without(each.value, use.name).shown}"
         return None
 
+    def stops(self, use: Use) -> bool:
+        """Whether bash runs there with `set -u`, each time."""
+        if use.command is not None and use.command.words and use.assign is None:
+            around = [each.command.around for each in self.at(use.text, use.command)]
+        else:
+            around = [
+                each.around
+                for each in assignments_in(self.project, self.source)
+                if each.span.source is use.text and each.span.start <= use.param.start < each.span.end
+            ]
+        return bool(around) and all(each.nounset for each in around)
+
     def starts(self, text: Source, command: Simple) -> bool:
         """Whether a command is a launch, or calls a script or a Python program."""
         return is_launch(text, command) or any(
@@ -112,6 +124,8 @@ def _of_name(unset: Unset, script: Script, sites: _Sites, ctx: Context) -> Findi
     landings = [found for use in uses if (found := _landing(use, script, sites)) is not None]
     if not uses:
         return None
+    if unset.elsewhere is not None:
+        return _as_elsewhere(unset, unset.elsewhere, landings, sites, ctx)
     if unset.near is None:
         return _without_near(unset, landings, sites, script, ctx)
     if unset.near.slip == "part" and not landings:
@@ -131,6 +145,27 @@ def _without_near(
     if landings or not others:
         return None
     return _finding(unset, [], others, sites, WARNING, ctx)
+
+
+def _as_elsewhere(
+    unset: Unset, default: Default, landings: Sequence[_Landing], sites: _Sites, ctx: Context
+) -> Finding | None:
+    """A name in upper case, which the caller may set, without the default that other launchers give it."""
+    if not landings:
+        return None
+    use = landings[0].use
+    became = sites.assigned(use) if use.assign is not None else _became(use, sites)
+    if became is None:
+        return None
+    then = "bash stops here (`set -u`)" if sites.stops(use) else f"bash makes {became} of this"
+    return ctx.unsure(
+        use.span,
+        f"{unset.name} has no default here, as it has in {default.launchers} other launchers: unset, {then}",
+        value="" if sites.stops(use) else _shown_value(became),
+        help=f'{unset.name}="${{{unset.name}:-{default.text}}}"',
+        verify=f'echo "${{{unset.name}:?}}"',
+        severity=WARNING,
+    ).with_related(default.span, "its default in another launcher")
 
 
 def _landing(use: Use, script: Script, sites: _Sites) -> _Landing | None:
@@ -192,7 +227,10 @@ def _finding(
         message = f"${unset.name} is a variable of its own, which is never set"
     elif near is not None:
         message += f", but {near.name} is"
-    if became is not None:
+    if sites.stops(use):
+        message += ": under `set -u` bash stops here"
+        became = None
+    elif became is not None:
         message += f": bash makes {became} of this" if became else ": bash passes no word here"
     elif use.assign is not None:
         became = sites.assigned(use)

@@ -89,10 +89,10 @@ def _status_is_looked_at(maker: Command, reader: Command, source: Source) -> boo
 
 def _finding(save: Save, use: Use, maker: Command, reader: Command, source: Source, ctx: Context) -> Finding:
     piped = maker.around.errexit
-    why = "its failure is lost in the pipe" if piped else "without `set -e`"
+    why = "its failure is lost in the pipe" if piped else "there is no `set -e`"
     found = ctx.fail(
         _first_line(reader.span),
-        f"when the training before fails, this step runs all the same, on what is in the folder: {why}",
+        f"this step runs even when the training before it has failed, on whatever is in the folder: {why}",
         value=use.word.shown,
         help="set -o pipefail" if piped else "set -e at the top of the script, or && between the steps",
     ).with_related(_first_line(maker.span), "writes the checkpoint, and may fail")

@@ -6,7 +6,8 @@ afterok` starts the next one, `set -e` in a driver sees nothing.
 
 Reported where somebody evidently counts on the status: the script uses `set -e` and pipes the launch without
 `pipefail`, or it is a batch script (`#SBATCH`) whose launch is piped or followed by clean-up. Silent where the status
-is kept (`PIPESTATUS`, `$?`, `exit`), and where a later launch has a status of its own.
+is kept (`PIPESTATUS`, `$?`, `exit`), where a later launch has a status of its own, and where a program behind it reads
+the log and so says whether the run went well.
 
 Fix: `set -o pipefail`; for clean-up `trap 'ray stop' EXIT`, or `STATUS=$?` behind the launch and `exit "${STATUS}"` at
 the end. The unsafe fix adds `set -o pipefail`.
@@ -14,7 +15,7 @@ the end. The unsafe fix adds `set -o pipefail`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from verlint.experiment.script import Script
 from verlint.finding import Finding, Safety
@@ -87,11 +88,21 @@ def _masked(path: Path, script: Script, ctx: Context) -> _Masked | None:
         last = (
             behind[launch.pipe[1] - launch.pipe[0] - 2] if len(behind) >= launch.pipe[1] - launch.pipe[0] - 1 else None
         )
-        if last is not None and last.name == "tee" and (around.errexit or batch):
+        if last is not None and last.name == "tee" and (around.errexit or batch) and not _is_read(last, behind):
             return _Masked(launch, last, True)
     if batch and not around.errexit and behind and all(command.name in _CLEAN_UP for command in behind):
         return _Masked(launch, behind[-1], False)
     return None
+
+
+def _is_read(tee: Command, behind: Sequence[Command]) -> bool:
+    """Whether a later program looks into a file that `tee` writes."""
+    files = {word.shown for word in tee.argv[1:] if not word.shown.startswith("-")}
+    return any(
+        command is not tee and command.name not in _CLEAN_UP and any(file in word.shown for file in files)
+        for command in behind
+        for word in command.argv[1:]
+    )
 
 
 def _finding(masked: _Masked, script: Script, ctx: Context) -> Finding:

@@ -5,8 +5,8 @@ be of type Dict[str, str]". Hydra reads `…runtime_env.env_vars.NCCL_DEBUG_LEVE
 and JSON does the same with what has no quotes. In bash the quotes of `="1"` are gone before Hydra sees them.
 
 Looked at are overrides of VeRL's `ray_kwargs.ray_init.runtime_env`, `--runtime-env-json` and the file of
-`--runtime-env`. Silent for `TRANSFER_QUEUE_ENABLE` where `transfer_queue.enable` is true: VeRL then writes the text
-itself.
+`--runtime-env`. Silent for `TRANSFER_QUEUE_ENABLE` where `transfer_queue.enable` is true, as it always is under
+`main_ppo_sync`: VeRL then writes the text itself.
 
 Fix: give Hydra the quotes, `…env_vars.X="'1'"`, and JSON its own, `{"env_vars": {"X": "1"}}`.
 """
@@ -26,6 +26,8 @@ from verlint.value import Data, State, Text, show
 _KEYS = ("ray_kwargs.ray_init.runtime_env.env_vars.", "ray_init.runtime_env.env_vars.")
 _WRITTEN_BY_VERL = {"TRANSFER_QUEUE_ENABLE": "transfer_queue.enable"}
 """Variables that VeRL sets itself, as texts, when a key is true; main_ppo.py."""
+_SWITCHED_ON = {"transfer_queue.enable": ("verl.trainer.main_ppo_sync",)}
+"""Entry points that make such a key true; main_ppo_sync.py."""
 _TYPES = {bool: "a boolean", int: "a number", float: "a number", type(None): "null", list: "a list", dict: "a table"}
 
 
@@ -35,11 +37,17 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
         name = next((override.key.removeprefix(key) for key in _KEYS if override.key.startswith(key)), "")
         if not name or override.value.state is not State.KNOWN or isinstance(override.value.data, str):
             continue
-        switch = _WRITTEN_BY_VERL.get(name)
-        if switch is not None and launch[switch].truthy() is not False:
+        if _is_written_by_verl(name, launch):
             continue
         yield _of_override(name, override, ctx)
     yield from _of_job(launch.command, ctx)
+
+
+def _is_written_by_verl(name: str, launch: Launch) -> bool:
+    switch = _WRITTEN_BY_VERL.get(name)
+    if switch is None:
+        return False
+    return launch.program.entry in _SWITCHED_ON.get(switch, ()) or launch[switch].truthy() is not False
 
 
 def _of_override(name: str, override: Override, ctx: Context) -> Finding:

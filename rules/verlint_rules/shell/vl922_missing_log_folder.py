@@ -4,7 +4,8 @@ Slurm opens the files of `--output` and `--error` before the script runs and mak
 with nothing to read, and a `mkdir` in the script comes too late. Bash opens the file of `> logs/run.log` before it
 starts the command, so without the folder the training does not start; `tee logs/run.log` runs it, and keeps nothing.
 
-Reported for relative paths whose folder is neither on disk nor made, copied, cloned or unpacked by an earlier command.
+Reported for relative paths whose folder, as far as its name is known, is neither on disk nor made, copied, cloned or
+unpacked by an earlier command.
 Absolute paths and those of the environment are left alone: they belong to the cluster.
 
 Fix: `mkdir -p logs` before, as `--fix` writes it above a command; for Slurm keep the folder in the repository,
@@ -102,18 +103,19 @@ def _targets(command: Command) -> Iterator[tuple[Text, bool]]:
 
 
 def _folder(target: Text, command: Command, script: Script) -> str | None:
-    """The folder of a file as it is written, when it is known to be missing on disk."""
-    text = target.known
-    if text is None or text.startswith(("/", "~")) or "/" not in text:
+    """The folder of a file as it is written, as far as it is known, when it is known to be missing on disk."""
+    written = target.known or target.prefix
+    end = written.rfind("/")
+    if end <= 0 or written.startswith(("/", "~")):
         return None
-    place = in_tree(absolute(target, command.around.cwd))
+    place = in_tree(absolute(target.slice(0, end), command.around.cwd))
     if place is None:
         return None
-    folder = posixpath.dirname(posixpath.normpath(text))
+    folder = posixpath.normpath(written[:end])
     # nobody knows for sure where the script is started: a folder that fits any likely place will do
     starts = ("", posixpath.dirname(script.path))
-    places = {posixpath.dirname(place), *(posixpath.normpath(posixpath.join(start, folder)) for start in starts)}
-    return None if "" in places or any(map(script.tree.exists, places)) else folder
+    places = {place, *(posixpath.normpath(posixpath.join(start, folder)) for start in starts)}
+    return None if places & {"", "."} or any(map(script.tree.exists, places)) else folder
 
 
 def _finding(command: Command, folder: str, span: Span, tee: bool, ctx: Context) -> Finding:
