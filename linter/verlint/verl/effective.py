@@ -7,10 +7,8 @@ from functools import cached_property, lru_cache
 
 from verlint.languages.hydra.override import Form, Override
 from verlint.value import Data
-from verlint.verl.config_yaml import ConfigError
-from verlint.verl.group_choices import Choices
 from verlint.verl.in_use import Call, Found, VerlInUse
-from verlint.verl.interpolation import Broken, Tree, Unknown, has_reference, leaves
+from verlint.verl.interpolation import Broken, ConfigError, Tree, Unknown, has_reference, leaves
 from verlint.verl.overriding import Applied, apply, own
 from verlint.verl.passthrough import is_open
 from verlint.verl.schema import Schema, config_of, forks, known_version, leaves_of, schema, versions
@@ -19,6 +17,7 @@ from verlint.verl.versions import version_key
 TYPE_CHECKING = False  # as `typing` says it, without its import
 if TYPE_CHECKING:
     from verlint.verl.compose import ConfigFolders, Place
+    from verlint.verl.group_choices import Choices
 
 FORK_FAMILIES = frozenset(["oel", "opcd", "coach"])
 """Families that run on a fork of their own, whose keys are known."""

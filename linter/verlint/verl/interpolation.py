@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from verlint.lazy import pattern
 from verlint.record import dataclass
 from verlint.value import Data, Value
-from verlint.verl.config_yaml import scalar
 
 TYPE_CHECKING = False  # as `typing` says it, without its import
 if TYPE_CHECKING:
@@ -22,6 +21,10 @@ Tree: TypeAlias = "dict[str, Any]"
 
 MISSING = "???"
 """What stands for a value that a launch must give."""
+
+
+class ConfigError(Exception):
+    """A config that Hydra cannot compose; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +235,8 @@ def argument_scalar(text: str) -> Data:
         return {"true": True, "false": False, "null": None}[lower]
     if text in ("yes", "no", "on", "off", "~", "") or lower in ("yes", "no", "on", "off"):
         return text
+    from verlint.verl.config_yaml import scalar
+
     return scalar(text)
 
 

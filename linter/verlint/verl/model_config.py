@@ -5,7 +5,6 @@ Names are those of Hugging Face's configs; a number is looked for at the top, th
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 from collections.abc import Iterator, Mapping
@@ -53,6 +52,8 @@ def read_model_config(path: Path, shown: str) -> ModelConfig:
     """The config in a file, or in the folder that holds one as `config.json`. Raises ModelConfigError."""
     if os.path.isdir(path):  # never raises
         path, shown = path / NAME, f"{shown.rstrip('/')}/{NAME}"
+    import json
+
     try:
         data = json.loads(_bytes(path).decode("utf-8-sig"))
     except OSError as error:
