@@ -184,6 +184,8 @@ class Resolver:
         return found
 
     def _at(self, key: str, path: tuple[str, ...]) -> object:
+        if all(map(str.isidentifier, key.split("."))):
+            return self._find(key.split("."))
         match = _PATH.fullmatch(key)
         if match is None:
             raise Broken(f"{key} is no key")

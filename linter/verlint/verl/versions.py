@@ -15,7 +15,11 @@ def is_version(text: str) -> bool:
 
 def version_key(text: str) -> tuple[int, ...] | None:
     """A version as numbers to compare (`0.2.0.post2` is 0.2.0); None for what is no version."""
-    match = _VERSION.match(text.strip())
+    text = text.strip()
+    numbers = text.split(".")
+    if len(numbers) > 1 and text.isascii() and all(map(str.isdigit, numbers)):
+        return tuple(map(int, numbers))
+    match = _VERSION.match(text)
     return tuple(int(each) for each in match.group(1).split(".")) if match else None
 
 

@@ -24,13 +24,11 @@ from verlint.experiment.stage import Experiment
 from verlint.experiment.variants import Variant
 from verlint.files.tree import Tree
 from verlint.finding import Finding
-from verlint.lazy import pattern
 from verlint.rule import ERROR, Context, rule
 from verlint.verl.entries import ENTRIES
 from verlint.verl.in_use import Call
 from verlint_rules.reading.named_files import bases_of, is_filled, is_left_alone, join
 
-_MODULE = pattern(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 _OPEN_TOPS = frozenset(["recipe"])
 """Packages that no distribution installs, so a folder without `__init__.py` is the package as well."""
 
@@ -68,9 +66,14 @@ def _of_variant(variant: Variant, ctx: Context) -> Finding | None:
     pinned = _of_pin(program, launch, ctx) if launch is not None else None
     if pinned is not None:
         return pinned
-    if not program.module or not _MODULE.fullmatch(program.entry):
+    if not program.module or not _is_module(program.entry):
         return None
     return _of_checkout(program, variant, ctx)
+
+
+def _is_module(entry: str) -> bool:
+    """Whether it is the dotted name of a module in a package."""
+    return "." in entry and all(map(str.isidentifier, entry.split(".")))
 
 
 # ---- a released version

@@ -61,7 +61,9 @@ def secret_name(part: Part) -> str:
     hole = isinstance(part, Hole)
     for hop in reversed(part.hops) if hole else part.hops:
         at = hop.span
-        match = _ASSIGNED.match(at.source.text, at.start, at.end) if at is not None else None
+        match = None
+        if at is not None and at.source.text.find("=", at.start, at.end) > 0:
+            match = _ASSIGNED.match(at.source.text, at.start, at.end)
         if match is not None and is_secret_name(match.group(1)) and not _measured(part):
             return match.group(1)
     if isinstance(part, Hole) and isinstance(part.key, tuple) and part.key[0] in ("env", "option"):

@@ -57,13 +57,15 @@ def check(command: Command, ctx: Context) -> Iterator[Finding]:
 
 def _of_word(span: Span, python: bool, ctx: Context) -> Iterator[Finding]:
     text = span.text
-    stray = _STRAY.search(text)
+    stray = _STRAY.search(text) if text.endswith(("$", '$"', "$\n")) else None
     if stray is not None and not text.startswith(("'", "--include", "--exclude")):
         at = Span(span.source, span.start + stray.end() - 1, span.start + stray.end())
         message = "the `$` at the end stays a character of the path: nothing stands behind it that it could expand"
         found = ctx.fail(at, message, value=text, help=f"write {text[: stray.end() - 1]}{text[stray.end() :]}")
         edit = Edit(at.in_file(), "")
         yield found.with_fix("take the $ away", edit, safety=Safety.SAFE) if _as_written(at) else found
+        return
+    if "~" not in text:
         return
     home = _HOME.match(text)
     quoted = None if home is not None else _QUOTED_HOME.fullmatch(text)
@@ -110,7 +112,7 @@ def _is_always_empty(name: str, raw: Span, ctx: Context) -> bool:
 def _empty_segment(word: Text, raw: str) -> str:
     """The variable between two slashes of a word, or at its end, that is empty, "" for none."""
     shown = word.template
-    if "//" in raw.replace("://", "") or not _SEGMENT.search(raw):
+    if "/$" not in raw or "//" in raw.replace("://", "") or not _SEGMENT.search(raw):
         return ""
     for match in _SEGMENT.finditer(raw):
         before = raw[: match.start() + 1]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from enum import Enum
+from functools import lru_cache
 
 from verlint.languages.hydra.functions import SWEEPS, Element, Glob, Pending, Quoted, Shuffled
 from verlint.languages.hydra.lexing import HOLE, single, skeleton
@@ -99,8 +100,11 @@ def is_override_like(word: Text) -> bool:
     return _LIKE.match(skeleton(word)) is not None
 
 
+@lru_cache(maxsize=512)
 def parse_override(word: Text) -> Override | None:
-    """The override that a word is, with `error` when Hydra would refuse it; None for an empty word or an option."""
+    """The override that a word is, with `error` when Hydra would refuse it; None for an empty word or an option.
+
+    Kept for the next path through the same script: most words of a command are the same on all of them."""
     text = skeleton(word)
     if not text or text[0] == "-":
         return None
