@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from verlint.record import dataclass
+from verlint.verl.facts import HEADS, KV_HEADS, LONGEST
 
 TYPE_CHECKING = False  # as `typing` says it, without its import
 if TYPE_CHECKING:
@@ -20,9 +21,6 @@ NAME = "config.json"
 LIMIT = 1_000_000
 """Largest file that is read, in bytes. Those of models have a few thousand."""
 
-HEADS = "num_attention_heads"
-KV_HEADS = "num_key_value_heads"
-LONGEST = "max_position_embeddings"
 _PARTS = ("text_config", "llm_config")
 _ROPE = ("rope_scaling", "rope_parameters")
 

@@ -25,7 +25,6 @@ from verlint.experiment.variants import Variant
 from verlint.files.tree import Tree
 from verlint.finding import Finding
 from verlint.rule import ERROR, Context, rule
-from verlint.verl.entries import ENTRIES
 from verlint.verl.in_use import Call
 from verlint_rules.reading.named_files import bases_of, is_filled, is_left_alone, join
 
@@ -80,10 +79,14 @@ def _is_module(entry: str) -> bool:
 
 
 def _of_pin(program: Program, launch: Launch, ctx: Context) -> Finding | None:
+    used = launch.verl
+    if used is None or used.guess or used.source in ("checkout", "family"):
+        return None
+    from verlint.verl.entries import ENTRIES
+
     module = Call(program.entry).module
     entry = ENTRIES.get(module)
-    used = launch.verl
-    if entry is None or used is None or used.guess or used.source in ("checkout", "family"):
+    if entry is None:
         return None
     if used.found.folders is not None:
         return None
@@ -164,6 +167,8 @@ def _finding(program: Program, home: str, certain: bool, project: Project, ctx: 
 def _near(tree: Tree, home: str, module: str) -> Sequence[str]:
     """Modules of a similar name in the folder where it should be, or what took its place."""
     from difflib import get_close_matches
+
+    from verlint.verl.entries import ENTRIES
 
     entry = ENTRIES.get(module)
     if entry is not None and _has(tree, home, entry.instead):

@@ -23,7 +23,6 @@ from verlint.languages.bash.replay import Path
 from verlint.lazy import pattern
 from verlint.record import dataclass
 from verlint.rule import WARNING, Context, rule
-from verlint_rules.shell.script_start import at_start
 
 _CLEAN_UP = frozenset(
     [
@@ -104,5 +103,7 @@ def _finding(masked: _Masked, script: Script, ctx: Context) -> Finding:
     ).with_related(masked.launch.argv[0].span, "the launch whose status is lost")
     if not masked.piped:
         return found
+    from verlint_rules.shell.script_start import at_start
+
     edit = at_start(script.source, "set -o pipefail")
     return found.with_fix("take the status of the launch", edit, safety=Safety.UNSAFE)
