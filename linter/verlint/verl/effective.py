@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
+from operator import attrgetter
 
 from verlint.languages.hydra.override import Form, Override
 from verlint.value import Data
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from verlint.verl.compose import ConfigFolders, Place
     from verlint.verl.group_choices import Choices
 
+_KEY_OF = attrgetter("key")
 FORK_FAMILIES = frozenset(["oel", "opcd", "coach"])
 """Families that run on a fork of their own, whose keys are known."""
 
@@ -177,6 +179,8 @@ def with_engine(base: Schema, engine: str) -> Schema:
 
 def engine_of(overrides: Sequence[Override]) -> str:
     """The engine that a call chooses, "" when it chooses none."""
+    if "model_engine" not in map(_KEY_OF, overrides):
+        return ""
     for override in reversed(overrides):
         if override.key == "model_engine" and override.error is None and isinstance(override.value.data, str):
             return override.value.data

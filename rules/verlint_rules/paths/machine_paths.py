@@ -194,8 +194,8 @@ def uses_in(command: Command, project: Project) -> Iterator[Use]:
     launch = project.launch(command)
     if launch is not None:
         for override in launch.overrides:
-            if override.key and _has_slash(override.value_text):
-                yield from _uses(override.key, override.value_text, not _NO_DATA.search(override.key))
+            if override.key and (uses := list(_uses(override.key, override.value_text, True))):
+                yield from () if _NO_DATA.search(override.key) else uses
         yield from _argument_uses(launch.options)
         return
     argv = unwrapped.argv

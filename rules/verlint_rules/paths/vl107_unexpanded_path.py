@@ -34,7 +34,6 @@ _PATTERNS = frozenset(
 
 _STRAY = pattern(r"(?:\$\{[^{}]*\}|\$\w+|[\w.-]*/[\w./-]*[\w/])\$(?=\"?$)")
 _HOME = pattern(r"--?[\w-]+=(\"?)~(?=/|\"?$)")
-_TILDE = pattern(r"~(?:/|$)")
 _SEGMENT = pattern(r"/\$\{?([A-Za-z_]\w*)\}?(?=/|[\"']?$)")
 _QUOTED_HOME = pattern(r"\"~(?=/)[\w./${}~-]*\"|'~(?=/)[\w./-]*'")
 
@@ -87,7 +86,8 @@ def _of_values(command: Command, python: bool, ctx: Context) -> Iterator[Finding
     words = list(zip(command.argv, command.raw, strict=False)) if len(command.argv) == len(command.raw) else []
     for word, raw in words[1:]:
         first = word.parts[0] if word.parts else None
-        if isinstance(first, Literal) and first.span is not None and "$" in raw.text and _TILDE.match(first.text):
+        at_home = isinstance(first, Literal) and first.text.partition("/")[0] == "~"
+        if isinstance(first, Literal) and first.span is not None and at_home and "$" in raw.text:
             written = first.span.in_file().text
             message = (
                 "bash does not expand `~` inside of quotes: the program gets the character, and a folder of that name"

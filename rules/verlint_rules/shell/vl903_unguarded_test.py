@@ -33,7 +33,6 @@ from verlint.value import Hole, Literal, Text
 from verlint_rules.shell.names_in_text import asked_for, given_names, set_names
 from verlint_rules.shell.tests_of_variables import NUMERIC, Outcome, Word, consequence, is_false_anyway, judge, short
 
-_VARIABLE = pattern(r"(?P<quote>\"?)\$(?:(?P<bare>[A-Za-z_]\w*)|\{(?P<braced>[A-Za-z_]\w*)\})(?P=quote)")
 _NO_SETTINGS = pattern(r"(?:activate|\.bashrc|\.bash_profile|\.profile|conda\.sh|nvm\.sh)$")
 _BY_SLURM = ("SLURM_", "CUDA_VISIBLE_DEVICES")
 _BY_JOB = ("OMPI_", "PMI_", "PMIX_", "MPI_", "MV2_", "SLURM_", "FLUX_")
@@ -151,10 +150,9 @@ def _aligned(arguments: Sequence[Text], raw: Sequence[Span]) -> Iterator[tuple[T
 
 def _operand(word: Text | None, span: Span, variant: Variant) -> _Operand | None:
     """The variable that a word is, when it may be empty here."""
-    written = _VARIABLE.fullmatch(span.text)
-    if written is None:
+    name = _variable(span.text)
+    if not name:
         return None
-    name = written["bare"] or written["braced"]
     nounset = variant.command.around.nounset
     if _is_asked_for(span, name):
         return None
@@ -169,6 +167,14 @@ def _operand(word: Text | None, span: Span, variant: Variant) -> _Operand | None
     if nounset and not name.startswith(_BY_JOB):
         return None
     return _Operand(name, span, holes[0].name)
+
+
+def _variable(written: str) -> str:
+    """The name in `$NAME`, `${NAME}` or one of them in double quotes, "" for other words."""
+    if len(written) > 1 and written[0] == '"' == written[-1]:
+        written = written[1:-1]
+    name = written[2:-1] if written.startswith("${") and written.endswith("}") else written[1:]
+    return name if written.startswith("$") and name.isidentifier() else ""
 
 
 def _may_be_unset(hole: Hole, span: Span, variant: Variant) -> bool:

@@ -42,6 +42,7 @@ _CLEAN_UP = frozenset(
         "deactivate",
     ]
 )
+_LOOKS = ("$?", "${?}", "PIPESTATUS", "exit", "trap")
 _KEPT = pattern(r"\$\?|\$\{\?\}|PIPESTATUS|\bexit\b|\btrap\b[^\n]*\b(?:EXIT|ERR)\b")
 
 
@@ -71,11 +72,16 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
         yield _finding(found[0], script, ctx)
 
 
+def _is_kept(text: str) -> bool:
+    """Whether what stands behind a launch looks at its status."""
+    return any(word in text for word in _LOOKS) and _KEPT.search(text) is not None
+
+
 def _masked(path: Path, script: Script, ctx: Context) -> _Masked | None:
     """The last launch of a path, when the status of the path is that of another command."""
     own = [command for command in path.commands if not command.around.stack and command.span.source is script.source]
     at = next((at for at in range(len(own) - 1, -1, -1) if ctx.project.launch(own[at]) is not None), None)
-    if at is None or _KEPT.search(script.source.text, own[at].span.end):
+    if at is None or _is_kept(script.source.text[own[at].span.end :]):
         return None
     launch, behind = own[at], own[at + 1 :]
     around = launch.around

@@ -83,7 +83,9 @@ def program_of(text: Source, command: Simple) -> str:
 def is_override(text: Source, word: syntax.Node) -> bool:
     """Whether a word can be nothing but an override: `a.b=…`, `+a=…`."""
     raw = written(text, word)
-    return _OVERRIDE.match(raw) is not None or ("+" in raw and _FORCED.match(raw) is not None)
+    if "=" not in raw:
+        return False
+    return _OVERRIDE.match(raw) is not None or ("+" in raw[:2] and _FORCED.match(raw) is not None)
 
 
 def is_strong(text: Source, word: syntax.Node) -> bool:

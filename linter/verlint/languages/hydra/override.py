@@ -236,6 +236,8 @@ def _key(text: str) -> tuple[str, str]:
 
 def _key_fault(text: str, at: _Layout) -> ValueFault | None:
     key = text[at.key_start : at.key_end]
+    if at.assigned and key.isascii() and all(map(str.isidentifier, key.split("."))):
+        return None
     match = _KEY.match(key)
     good = match.end() if match else 0
     if good == len(key) or (HOLE in key and _KEY.fullmatch(key.replace(HOLE, ""))):
