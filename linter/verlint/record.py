@@ -15,7 +15,7 @@ from operator import attrgetter
 
 TYPE_CHECKING = False  # as `typing` says it, but that module alone costs some milliseconds
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from dataclasses import dataclass as dataclass
     from dataclasses import field as field
     from dataclasses import replace as replace
@@ -68,47 +68,41 @@ def _dataclass(
 
 def _record(written: type, frozen: bool, eq: bool, slots: bool, repr: bool) -> type:
     """The class with its methods. One with slots is made anew, as slots are laid out when a class is made."""
-    body = dict(written.__dict__)
-    own = [name for name, kind in getattr(written, "__annotations__", {}).items() if not kind.startswith("ClassVar")]
+    body: Mapping[str, Any] = written.__dict__
+    kinds: Mapping[str, str] = body.get("__annotations__", {})
+    own = [name for name in kinds if not kinds[name].startswith("ClassVar")]
     fields: dict[str, object] = {}
-    for base in reversed(written.__mro__[1:]):
-        fields.update(base.__dict__.get(FIELDS, {}))
-    inherited = fields.keys() & own
+    for base in written.__mro__[-2:0:-1]:
+        fields.update(base.__dict__.get(FIELDS, ()))
+    inherited = fields.keys() & own if fields else ()
     for name in own:
         fields[name] = body.get(name, _MISSING)
-    added = {FIELDS: fields, "__match_args__": tuple(fields), **_methods(fields, frozen, eq, repr)}
-    for name in added.keys() & body.keys():
-        if name != "__hash__" or body[name] is not None:  # a class with its own `__eq__` has `__hash__ = None`
-            del added[name]
-    defaults = [name for name in own if name in body]
-    if slots:
-        for name in ("__dict__", "__weakref__", *defaults):
-            body.pop(name, None)
-        body |= added
-        body["__slots__"] = tuple(name for name in own if name not in inherited)
-        made = type(written)(written.__name__, written.__bases__, body)
-    else:
-        made = written
-        for name, item in added.items():
-            setattr(made, name, item)
-        for name in defaults:
-            if isinstance(fields[name], _Factory):
-                delattr(made, name)
-    if "__init__" not in written.__dict__:
-        made.__init__ = _late_init(made, fields)  # type: ignore[misc]
-    return made
-
-
-def _methods(fields: Mapping[str, object], frozen: bool, eq: bool, repr: bool) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    if repr:
-        found["__repr__"] = _shown
+    added: dict[str, Any] = {FIELDS: fields, "__match_args__": tuple(fields)}
+    if repr and "__repr__" not in body:
+        added["__repr__"] = _shown
     if eq:
-        every = tuple(fields)
-        found[VALUES] = attrgetter(*every) if every else staticmethod(lambda record: ())
-        found["__eq__"] = _same
-        found["__hash__"] = _hashed if frozen else None
-    return found
+        added[VALUES] = attrgetter(*fields) if fields else staticmethod(lambda record: ())
+        if "__eq__" not in body:
+            added["__eq__"] = _same
+        if body.get("__hash__") is None:  # as it is too where a class has its own `__eq__`
+            added["__hash__"] = _hashed if frozen else None
+    if "__init__" not in body:
+        added["__init__"] = _late_init(fields)
+    if slots:
+        return _with_slots(written, {**body, **added}, own, inherited)
+    for name, item in added.items():
+        setattr(written, name, item)
+    for name in own:
+        if isinstance(fields[name], _Factory):
+            delattr(written, name)
+    return written
+
+
+def _with_slots(written: type, body: dict[str, Any], own: Sequence[str], inherited: Collection[str]) -> type:
+    for name in ("__dict__", "__weakref__", *own):
+        body.pop(name, None)
+    body["__slots__"] = tuple(name for name in own if name not in inherited)
+    return type(written)(written.__name__, written.__bases__, body)
 
 
 def _shown(self: object) -> str:
@@ -129,10 +123,11 @@ def _hashed(self: Any) -> int:
     return hash(self.__record_values__(self))
 
 
-def _late_init(made: type, fields: Mapping[str, object]) -> Callable[..., None]:
+def _late_init(fields: Mapping[str, object]) -> Callable[..., None]:
     """An `__init__` that puts the real one in its place when it is first called."""
 
     def first(self: object, *args: object, **kwargs: object) -> None:
+        made = next(each for each in type(self).__mro__ if each.__dict__.get(FIELDS) is fields)
         real = _init(fields, after=hasattr(made, "__post_init__"))
         real.__qualname__ = f"{made.__qualname__}.__init__"
         made.__init__ = real  # type: ignore[misc]

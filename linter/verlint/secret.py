@@ -77,6 +77,7 @@ _PREFIX = (
 )
 
 # Expressions are kept as text and compiled when first used: most runs need few of them.
+_NAMED = ("key", "token", "secret", "passw", "passphrase")
 _NAME_WORD = r"[Kk](?:ey|EY)|[Tt](?:oken|OKEN)|[Ss](?:ecret|ECRET)|[Pp](?:ass(?:w|phrase)|ASS(?:W|PHRASE))"
 _NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")
 _LONGEST_NAME = 80
@@ -88,8 +89,11 @@ _AFTER_NAME = (
     r"|:-|\\?[\"'][ \t]*,[ \t]*|[ \t]+|[ \t]*\\\n[ \t]*)"  # ${NAME:-, ("NAME", , --name value
     r"(?:\\?(?P<quote>[\"'])(?P<quoted>[^\"'\n\\]*)|(?P<bare><[^<>\n]*>|\[[\w -]*\]|[^\s\"'`;&|<>(){},\\]+))"
 )
-_SIGN = rf"{_NAME_WORD}|wandb|://|earer|PRIVATE KEY|machine|login|curl|sshpass|{'|'.join(sorted(_HEADS))}"
-"""What stands in every text with a secret."""
+_SIGNS = (
+    *("://", "wandb", "earer", "PRIVATE KEY", "machine", "login", "curl", "sshpass", *sorted(_HEADS)),
+    *(first + rest for word in _NAMED for first in (word[0], word[0].upper()) for rest in (word[1:], word[1:].upper())),
+)
+"""One of these stands in every text with a secret."""
 _WANDB_LOGIN = r"wandb(?:[ \t]+login\b|\.login\()(?P<rest>(?:\\\r?\n|[^\n;&|]){0,400})"
 _WANDB_KEY = r"(?<![A-Za-z0-9])(?:local-)?[0-9a-fA-F]{40}(?![A-Za-z0-9])"
 _IN_URL = r"://[^\s/:@\"']{1,80}:(?P<value>[^\s/@\"']{3,200})@"
@@ -140,7 +144,7 @@ def find_secrets(text: str) -> list[Secret]:
 
     References (`$HF_TOKEN`, `${KEY:-}`, `$(cat key)`) are neither.
     """
-    if re.compile(_SIGN).search(text) is None:
+    if not any(map(text.__contains__, _SIGNS)):
         return []
     candidates = list(_candidates(text))
     if not candidates:

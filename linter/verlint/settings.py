@@ -11,7 +11,6 @@ from pathlib import Path
 
 from verlint.finding import Severity
 from verlint.lazy import pattern
-from verlint.pathglob import matches
 from verlint.record import dataclass, field
 
 TYPE_CHECKING = False
@@ -110,6 +109,8 @@ class Settings:
         """The pattern that excludes a path (absolute), or None."""
         if not self.exclude:
             return None
+        from verlint.pathglob import matches
+
         relative = self.relative(path)
         return next((pattern for pattern in self.exclude if matches(pattern, relative)), None)
 
@@ -117,6 +118,8 @@ class Settings:
         """Names of the rules that are off for a path (absolute) by `per-path-ignores`."""
         if not self.per_path_ignores:
             return ()
+        from verlint.pathglob import matches
+
         relative = self.relative(path)
         return tuple(name for glob, names in self.per_path_ignores.items() if matches(glob, relative) for name in names)
 

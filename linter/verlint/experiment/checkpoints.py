@@ -194,12 +194,18 @@ class _Step:
     told: TaughtCall | None = None
 
 
+def _is_of_rank(condition: str) -> bool:
+    """Whether a condition chooses among the nodes or processes of one run."""
+    lower = condition.lower()
+    return ("rank" in lower or "id" in lower) and _RANK.search(condition) is not None
+
+
 def _steps(paths: Sequence[Path], own: set[int]) -> Iterator[_Step]:
     commands = [path.commands for path in paths]
     calls = [driver_calls(each, own) for each in commands]
     order = _merged(calls)
     for number, path in enumerate(paths):
-        undecided = frozenset(guard for guard in path.conditions if not _RANK.search(guard.text))
+        undecided = frozenset(guard for guard in path.conditions if not _is_of_rank(guard.text))
         following = (*commands[number][1:], None)
         for inner, (command, call) in enumerate(zip(commands[number], calls[number], strict=True)):
             after = following[inner]

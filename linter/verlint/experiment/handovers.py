@@ -6,8 +6,11 @@ from collections.abc import Iterator
 
 from verlint.experiment.stage import Experiment, Stage
 from verlint.experiment.stage_settings import Setting, setting
-from verlint.families.sharing import HANDOVERS, Handover
 from verlint.record import dataclass
+
+TYPE_CHECKING = False  # as `typing` says it, without its import
+if TYPE_CHECKING:
+    from verlint.families.sharing import Handover
 
 _LIST = "experience-list"
 """The kind of stage that only lists what an earlier one made."""
@@ -27,6 +30,10 @@ class Link:
 
 def links_of(experiment: Experiment) -> list[Link]:
     """The links of an experiment, in the order of the consumers."""
+    if not any(stage.family for stage in experiment.stages):
+        return []
+    from verlint.families.sharing import HANDOVERS
+
     return [
         link
         for consumer in experiment.stages

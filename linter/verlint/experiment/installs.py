@@ -62,7 +62,7 @@ def package_name(requirement: Text) -> str:
 def _behind_install(command: Command) -> tuple[Text, ...] | None:
     argv = unwrap(command.argv).argv
     name = program_name(argv[0]) if argv else ""
-    if _PIP.fullmatch(name):
+    if name.startswith("pip") and _PIP.fullmatch(name):
         return _behind(argv[1:], "install")
     if name == "uv":
         return _behind(argv[2:], "install") if len(argv) > 2 and argv[1].known == "pip" else None

@@ -103,6 +103,11 @@ HYDRA_OPTIONS = frozenset(
 """Options of a Hydra program that take the next word. Source: hydra-core 1.3 `hydra/_internal/utils.py`."""
 
 
+def is_python(name: str) -> bool:
+    """Whether a program is a Python interpreter."""
+    return name in ("python3", "python") or (name.startswith("py") and _PYTHON.fullmatch(name) is not None)
+
+
 @dataclass(frozen=True, slots=True)
 class Program:
     """A Python program that a command starts: its module or file, and the words behind it."""
@@ -124,7 +129,7 @@ def python_program(argv: tuple[Text, ...]) -> Program | None:
         if not words:
             return None
         name = program_name(words[0])
-        if _PYTHON.fullmatch(name):
+        if is_python(name):
             return _behind_python(words[1:])
         if name == "ray" and _is(words, 1, "job") and _is(words, 2, "submit"):
             words = unwrap(_behind_dashes(words)).argv
@@ -149,7 +154,7 @@ def _behind_dashes(words: tuple[Text, ...]) -> tuple[Text, ...]:
         if word.known == "--":
             return words[at + 1 :]
     for at, word in enumerate(words[3:], 3):
-        if _PYTHON.fullmatch(program_name(word)) or program_name(word) in ("bash", "torchrun"):
+        if is_python(program_name(word)) or program_name(word) in ("bash", "torchrun"):
             return words[at:]
     return ()
 

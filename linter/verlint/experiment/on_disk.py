@@ -10,7 +10,6 @@ from verlint.experiment.launch import Launch
 from verlint.experiment.paths import absolute, in_tree
 from verlint.settings import Settings
 from verlint.value import Literal, Text, Value, literal
-from verlint.verl.data_file import rows_of
 from verlint.verl.facts import CRITIC_PATH, MODEL_PATH
 
 TYPE_CHECKING = False  # as `typing` says it, without its import
@@ -50,6 +49,8 @@ class OnDisk:
         if place is None:
             return None
         if place not in self._rows:
+            from verlint.verl.data_file import rows_of
+
             self._rows[place] = rows_of(self.root / place)
         return self._rows[place]
 
@@ -61,10 +62,12 @@ class OnDisk:
         return self._known[place]
 
     def _read(self, place: str) -> ModelConfig | None:
-        from verlint.verl.model_config import ModelConfigError, read_model_config
-
         said = place == self.said
         path = Path(place) if said else self.root / place
+        if not os.path.exists(path):  # most models are named for a hub
+            return None
+        from verlint.verl.model_config import ModelConfigError, read_model_config
+
         try:
             return read_model_config(path, shown(path) if said or not os.path.isabs(place) else place)
         except ModelConfigError:

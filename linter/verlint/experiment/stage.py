@@ -7,14 +7,13 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from verlint.experiment.inference import infer
-from verlint.experiment.launch import Launch
+from verlint.experiment.launch import Launch, is_python
 from verlint.experiment.script import Script
 from verlint.families import FAMILIES, family_of_folder, stages_of_launcher
 from verlint.families.model import Family, StageKind
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.state import Event
 from verlint.languages.bash.wrappers import SHELLS, program_name, shell_call, unwrap
-from verlint.lazy import pattern
 from verlint.record import dataclass, field, replace
 from verlint.source import Source, Span
 from verlint.value import Text, Value
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
 _SOURCES = frozenset(["source", "."])
 _PYTHON_VALUES = frozenset(["-W", "-X", "-Q"])
-_PYTHON = pattern(r"(?:python|pypy)(?:\d+(?:\.\d+)*)?")
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +113,7 @@ def called_file(command: Command) -> Called | None:
         return Called(words[0], words[1:], name) if words and not words[0].elastic else None
     if name in _SOURCES:
         return None if len(argv) < 2 or argv[1].elastic else Called(argv[1], argv[2:], name)
-    if _PYTHON.fullmatch(name):
+    if is_python(name):
         return _called_by_python(argv, name)
     text = argv[0].known or ""
     if "/" in text and text.endswith((".sh", ".bash", ".py")):

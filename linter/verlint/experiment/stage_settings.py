@@ -8,7 +8,6 @@ import re
 from verlint.experiment.paths import written_at
 from verlint.experiment.records import fields, records_of
 from verlint.experiment.stage import Stage, called_file
-from verlint.families.sharing import KEYS
 from verlint.languages.bash.pieces import flat
 from verlint.record import dataclass
 from verlint.source import Span
@@ -145,6 +144,8 @@ def _of_value(label: str, value: Value, span: Span, *, written: bool = True) -> 
 
 def _of_launch(stage: Stage, name: str) -> Setting | None:
     """What the only launch of a stage, or all of them alike, hold for a name."""
+    from verlint.families.sharing import KEYS
+
     for key in KEYS.get(name, ()):
         values = [value for launch in stage.launches if (value := launch[key]).given]
         if not values or len(values) < len(stage.launches):

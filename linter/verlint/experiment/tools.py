@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from verlint.experiment.launch import python_program
 from verlint.experiment.paths import absolute, in_tree
-from verlint.experiment.records import fields
 from verlint.experiment.stage import called_file
 from verlint.files.tree import Tree
 from verlint.languages.bash.command import Command
@@ -141,6 +140,8 @@ def _given(called: CalledTool) -> dict[object, Text]:
         out[("argument", id(source), number)] = word
     record = called.words[0] if called.words and not called.words[0].elastic else None
     if record is not None:
+        from verlint.experiment.records import fields
+
         for number, field in enumerate(fields(record)):
             out[("field", id(source), 1, number)] = field
     return out

@@ -199,9 +199,9 @@ class _Wanted:
 
     def _meant(self, word: str, text: _Text) -> list[str]:
         """The paths that a word of a text may mean."""
-        from_root = _LEADING.match(word) is not None
+        from_root = word.startswith("$") and _LEADING.match(word) is not None
         word = _tail(word)
-        if not _OPEN.search(word):
+        if "$" not in word and "*" not in word:
             anywhere = from_root and "/" in word
             paths = self.by_name.get(word.rpartition("/")[2], ())
             return [path for path in paths if _is_meant(word, path, text, anywhere=anywhere)]
@@ -223,7 +223,7 @@ def _tail(word: str) -> str:
                 word = word[len(start) :]
                 break
         else:
-            found = _LEADING.match(word)
+            found = _LEADING.match(word) if word.startswith("$") else None
             if found is None:
                 return word
             word = word[found.end() :]

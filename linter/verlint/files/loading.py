@@ -20,7 +20,6 @@ from verlint.files.kinds import (
     may_matter,
 )
 from verlint.files.reader import UTF8_BOM, Unreadable, decode, read_bytes, too_long
-from verlint.pathglob import matches
 from verlint.record import dataclass, field, replace
 from verlint.settings import Settings
 from verlint.source import Source
@@ -157,6 +156,10 @@ def _take(
 
 def _taught(path: Path, settings: Settings) -> Choice | None:
     """A shell text that the settings call a launcher is one."""
+    if not settings.launchers:
+        return None
+    from verlint.pathglob import matches
+
     relative = settings.relative(path)
     glob = next((glob for glob in settings.launchers if matches(glob, relative)), None)
     return None if glob is None else Choice(Kind.LAUNCHER, f"taught in the settings as `{glob}`")

@@ -1,202 +1,33 @@
-"""The report for people: code frames, the way of each value, what to do about it.
-
-Errors first, then warnings by rule, then infos, then what needs verification on the target host, then the summary. A
-rule with many findings shows a few in full and the places of the rest.
-"""
+"""The report for people: the findings, then what was looked at, what was found, and what helps next."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby, zip_longest
-from operator import attrgetter
+from collections.abc import Iterator
 
-from verlint.finding import Finding, Safety, Severity, Verdict
 from verlint.report.ansi import Style
-from verlint.report.display import columns, cut, visible, wrap
-from verlint.report.frame import frame
-from verlint.report.redaction import Redactor
-from verlint.report.summary import checked_line, counted, found_line, next_lines
+from verlint.report.summary import checked_line, found_line, next_lines
 from verlint.result import Report
-from verlint.source import Source, Span
-from verlint.value import Hop
-
-MOST = 5
-"""Findings of one rule that are all shown in full; of more, the first `SHOWN` are."""
-SHOWN = 3
-WIDEST = 120
-"""Columns used of a wider terminal: longer lines are hard to follow."""
-_MOST_RELATED = 5
-_LABEL = 8
 
 
 def render(report: Report, *, color: bool = False, width: int = 100) -> str:
     """The report in at most `width` columns where that is possible without cutting what people copy."""
-    page = _Page(report, Style(color), width)
-    return "\n".join(page.lines()) + "\n"
+    style = Style(color)
+    lines = list(_summary(report, style))
+    if report.findings:
+        from verlint.report.full_findings import finding_lines
+
+        lines[:0] = finding_lines(report, style, width)
+    return "\n".join(lines) + "\n"
 
 
-class _Page:
-    def __init__(self, report: Report, style: Style, width: int) -> None:
-        self.report = report
-        self.style = style
-        self.width = min(width, WIDEST)
-        self.redactor = Redactor(report.findings)
-
-    def lines(self) -> Iterator[str]:
-        certain = [finding for finding in self.report.findings if finding.verdict is Verdict.FAIL]
-        for severity in sorted(Severity, reverse=True):
-            yield from self._section(finding for finding in certain if finding.severity is severity)
-        unsure = [finding for finding in self.report.findings if finding.verdict is Verdict.UNSURE]
-        if unsure:
-            yield self.style.paint(
-                "unsure",
-                f"Needs verification ({len(unsure)}): each with the command that tells, on the host it will run on",
-            )
-            yield ""
-            yield from self._section(unsure)
-        yield from self._summary()
-
-    def _section(self, findings: Iterable[Finding]) -> Iterator[str]:
-        ordered = sorted(findings, key=lambda finding: (finding.code, finding.order()))
-        groups = [list(group) for _, group in groupby(ordered, key=attrgetter("code"))]
-        if ordered and ordered[0].severity is Severity.ERROR and ordered[0].verdict is Verdict.FAIL:
-            groups.sort(key=lambda group: group[0].order())
-        for group in groups:
-            shown = group if len(group) <= MOST else group[:SHOWN]
-            for finding in shown:
-                yield from self._finding(finding)
-                yield ""
-            if len(shown) < len(group):
-                yield from self._rest(group[SHOWN:], shown)
-                yield ""
-
-    def _finding(self, finding: Finding) -> Iterator[str]:
-        yield from self._head(finding)
-        redactor, style = self.redactor, self.style
-        if finding.span is not None:
-            span = finding.span.in_file()
-            yield from frame(span, redactor.masks(span.source), style, self._mark(finding), self.width)
-        for related in finding.related[:_MOST_RELATED]:
-            label = redactor.text(related.label)
-            yield f"  {style.paint('place', ':::')} {redactor.place(related.span)} {label}".rstrip()
-        if len(finding.related) > _MOST_RELATED:
-            yield f"  {style.paint('place', ':::')} and {counted(len(finding.related) - _MOST_RELATED, 'more place')}"
-        yield from self._block("value", finding.value)
-        yield from self._hops(finding)
-        yield from self._block("near", finding.near)
-        yield from self._block("help", finding.help)
-        yield from self._command("verify", finding.verify)
-        if finding.fix is not None:
-            option = "safe, --fix" if finding.fix.safety is Safety.SAFE else "unsafe, --unsafe-fixes"
-            yield from self._block("fix", f"{finding.fix.title} ({option})")
-        if len(finding.contexts) > 1:
-            yield from self._block(
-                "also", f"in {len(finding.contexts)} calls: {'; '.join(finding.contexts)}", cut_at=self.width
-            )
-        else:
-            yield from self._block("when", "".join(finding.contexts))
-
-    def _head(self, finding: Finding) -> Iterator[str]:
-        label = "unsure" if finding.verdict is Verdict.UNSURE else finding.severity.label
-        start = f"{finding.code} {label}: "
-        about = self.redactor.text(finding.about)
-        message = wrap(self.redactor.text(finding.message), self.width - len(start))
-        used = len(start) + columns(message[0])
-        beside = bool(about) and len(message) == 1 and used + 2 + columns(about) <= self.width
-        first = self.style.paint(self._mark(finding), start.rstrip()) + " " + self.style.paint("bold", message[0])
-        yield first + (" " * (self.width - used - columns(about)) + self.style.paint("dim", about) if beside else "")
-        for line in message[1:]:
-            yield " " * len(start) + self.style.paint("bold", line)
-        place = self.redactor.place(finding.span) if finding.span is not None else self.redactor.path(finding.path)
-        yield f"  {self.style.paint('place', '-->')} {place}" + (
-            f"  {self.style.paint('dim', about)}" if about and not beside else ""
-        )
-
-    def _hops(self, finding: Finding) -> Iterator[str]:
-        """The way of the value; left out when it is only the place that the frame shows."""
-        span = finding.span
-        if all(
-            hop.span is not None and not hop.note and span is not None and _covers(span.order(), hop.span.order())
-            for hop in finding.hops
-        ):
-            return
-        hops = list(_telling(finding.hops))
-        here = all(hop.span is not None and span is not None and _file(hop.span) is _file(span) for hop in hops)
-        places = [self._hop_place(hop, here) for hop in hops]
-        room = max(map(columns, places))
-        for number, (hop, place) in enumerate(zip(hops, places, strict=True)):
-            text = cut(visible(self.redactor.hop(hop)), max(self.width - _LABEL - room - 2, 20))
-            yield (
-                self._label("from" if number == 0 else "") + place + " " * (room - columns(place)) + "  " + text
-            ).rstrip()
-
-    def _hop_place(self, hop: Hop, here: bool) -> str:
-        if hop.span is None:
-            return ""
-        span = hop.span.in_file()
-        return f"line {span.begin.line}" if here else f"{self.redactor.path(span.source.path)}:{span.begin.line}"
-
-    def _rest(self, findings: list[Finding], shown: list[Finding]) -> Iterator[str]:
-        first = findings[0]
-        yield self.style.paint("bold", f"{first.code} {first.slug}: {counted(len(findings), 'more place')}")
-        messages = {finding.message for finding in shown}
-        for finding in findings:
-            place = self.redactor.place(finding.span) if finding.span is not None else self.redactor.path(finding.path)
-            said = finding.value if finding.message in messages else finding.message
-            if finding.verify:
-                said = f"{said}: {finding.verify}" if said else finding.verify
-            yield f"  {place}  {cut(self.redactor.text(said), max(self.width - columns(place) - 4, 20))}".rstrip()
-
-    def _block(self, label: str, text: str, cut_at: int = 0) -> Iterator[str]:
-        if not text:
-            return
-        said = self.redactor.text(text)
-        room = self.width - _LABEL
-        lines = [cut(said, cut_at - _LABEL)] if cut_at else wrap(said, room)
-        for number, line in enumerate(lines):
-            yield self._label(label if number == 0 else "") + line
-
-    def _command(self, label: str, text: str) -> Iterator[str]:
-        """A command to copy: its lines as they are."""
-        for number, line in enumerate(self.redactor.lines(text)):
-            yield self._label(label if number == 0 else "") + line
-
-    def _label(self, label: str) -> str:
-        return self.style.paint("place", f" {label:<{_LABEL - 1}}")
-
-    def _mark(self, finding: Finding) -> str:
-        """The name of the style of a finding."""
-        return "unsure" if finding.verdict is Verdict.UNSURE else finding.severity.label
-
-    def _summary(self) -> Iterator[str]:
-        yield checked_line(self.report.summary)
-        found = found_line(self.report)
-        yield self.style.paint("bold", found) if self.report.findings else self.style.paint("good", found)
-        if self.report.crashed:
-            yield self.style.paint("error", "verlint failed on some of the input, see above; the rest was checked.")
-        helpful = next_lines(self.report)
-        room = max((len(command) for command, _ in helpful), default=0)
-        for command, purpose in helpful:
-            gap = " " * (room - len(command) + 2)
-            yield f"  {self.style.paint('bold', command)}{gap}{self.style.paint('dim', purpose)}"
-
-
-def _covers(outer: tuple[str, int, int], inner: tuple[str, int, int]) -> bool:
-    return outer[0] == inner[0] and outer[1] <= inner[1] and inner[2] <= outer[2]
-
-
-def _telling(hops: Sequence[Hop]) -> Iterator[Hop]:
-    """The steps without those that the next one shows as well: a value, and the assignment of it on the same line."""
-    for hop, after in zip_longest(hops, hops[1:]):
-        if after is None or hop.note or after.note or not _is_seen_in(hop.span, after.span):
-            yield hop
-
-
-def _is_seen_in(inner: Span | None, outer: Span | None) -> bool:
-    if inner is None or outer is None:
-        return False
-    return inner.in_file().begin.line == outer.in_file().begin.line and _covers(outer.order(), inner.order())
-
-
-def _file(span: Span) -> Source:
-    return span.in_file().source
+def _summary(report: Report, style: Style) -> Iterator[str]:
+    yield checked_line(report.summary)
+    found = found_line(report)
+    yield style.paint("bold", found) if report.findings else style.paint("good", found)
+    if report.crashed:
+        yield style.paint("error", "verlint failed on some of the input, see above; the rest was checked.")
+    helpful = next_lines(report)
+    room = max((len(command) for command, _ in helpful), default=0)
+    for command, purpose in helpful:
+        gap = " " * (room - len(command) + 2)
+        yield f"  {style.paint('bold', command)}{gap}{style.paint('dim', purpose)}"

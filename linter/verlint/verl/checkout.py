@@ -12,9 +12,9 @@ from verlint.files.tree import Tree
 from verlint.languages.hydra.override import Override
 from verlint.lazy import pattern
 from verlint.record import dataclass
-from verlint.verl.config_yaml import ConfigError
 from verlint.verl.effective import FORK_FAMILIES, best_fit, config_name, said_version, schema_on_disk, what_fits
 from verlint.verl.in_use import ROOT, Call, Found
+from verlint.verl.interpolation import ConfigError
 from verlint.verl.schema import versions
 
 TYPE_CHECKING = False  # as `typing` says it, without its import

@@ -12,6 +12,7 @@ from verlint.lazy import pattern
 from verlint.record import dataclass
 from verlint.source import Source
 from verlint.value import Data
+from verlint.verl.interpolation import ConfigError as ConfigError
 
 TYPE_CHECKING = False  # as `typing` says it, without its import
 if TYPE_CHECKING:
@@ -29,10 +30,6 @@ class ConfigFile:
     lines: dict[str, int]
     package: str | None
     defaults: list[Data]
-
-
-class ConfigError(Exception):
-    """A config that Hydra cannot compose; the text says why."""
 
 
 class _NotSimple(Exception):

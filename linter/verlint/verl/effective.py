@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
+from operator import attrgetter
 
 from verlint.languages.hydra.override import Form, Override
 from verlint.value import Data
-from verlint.verl.config_yaml import ConfigError
-from verlint.verl.group_choices import Choices
 from verlint.verl.in_use import Call, Found, VerlInUse
-from verlint.verl.interpolation import Broken, Tree, Unknown, has_reference, leaves
+from verlint.verl.interpolation import Broken, ConfigError, Tree, Unknown, has_reference, leaves
 from verlint.verl.overriding import Applied, apply, own
 from verlint.verl.passthrough import is_open
 from verlint.verl.schema import Schema, config_of, forks, known_version, leaves_of, schema, versions
@@ -19,7 +18,9 @@ from verlint.verl.versions import version_key
 TYPE_CHECKING = False  # as `typing` says it, without its import
 if TYPE_CHECKING:
     from verlint.verl.compose import ConfigFolders, Place
+    from verlint.verl.group_choices import Choices
 
+_KEY_OF = attrgetter("key")
 FORK_FAMILIES = frozenset(["oel", "opcd", "coach"])
 """Families that run on a fork of their own, whose keys are known."""
 
@@ -178,6 +179,8 @@ def with_engine(base: Schema, engine: str) -> Schema:
 
 def engine_of(overrides: Sequence[Override]) -> str:
     """The engine that a call chooses, "" when it chooses none."""
+    if "model_engine" not in map(_KEY_OF, overrides):
+        return ""
     for override in reversed(overrides):
         if override.key == "model_engine" and override.error is None and isinstance(override.value.data, str):
             return override.value.data

@@ -35,6 +35,11 @@ MODEL = f"{ROLLOUT_ROLE}.model"
 MODEL_PATH = f"{MODEL}.path"
 CRITIC_PATH = "critic.model.path"
 
+HEADS = "num_attention_heads"
+KV_HEADS = "num_key_value_heads"
+LONGEST = "max_position_embeddings"
+"""Numbers of a model's own config."""
+
 TRAIN_BATCH = "data.train_batch_size"
 MINI_BATCH = f"{ACTOR}.ppo_mini_batch_size"
 SAMPLES_OF_PROMPT = f"{ROLLOUT}.n"

@@ -52,6 +52,8 @@ _OPTIONS["-cd"] = "dir"
 
 def call_of(entry: str, arguments: Sequence[Text]) -> Call:
     """The call of an entry point with these words."""
+    if not arguments:
+        return Call(entry)
     given: dict[str, str] = {}
     undecided = multirun = False
     waiting = ""

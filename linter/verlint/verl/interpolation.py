@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from verlint.lazy import pattern
 from verlint.record import dataclass
 from verlint.value import Data, Value
-from verlint.verl.config_yaml import scalar
 
 TYPE_CHECKING = False  # as `typing` says it, without its import
 if TYPE_CHECKING:
@@ -22,6 +21,10 @@ Tree: TypeAlias = "dict[str, Any]"
 
 MISSING = "???"
 """What stands for a value that a launch must give."""
+
+
+class ConfigError(Exception):
+    """A config that Hydra cannot compose; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,14 +113,13 @@ class Resolver:
 
     def _find(self, names: list[str]) -> object:
         node: object = self.root
-        path: tuple[str, ...] = ()
         for at, name in enumerate(names):
-            if isinstance(node, Unknown):
-                return node
-            if node is None or (node == MISSING and at):
-                return _NOTHING
             if isinstance(node, dict):
                 node = node.get(name, _NOTHING)
+            elif isinstance(node, Unknown):
+                return node
+            elif node is None or (node == MISSING and at):
+                return _NOTHING
             elif isinstance(node, list):
                 if not name.lstrip("+-").isdigit():
                     raise Broken(f"{'.'.join(names[:at])} is a list and has no {name}")
@@ -127,8 +129,8 @@ class Resolver:
                 raise NotAMapping(f"{'.'.join(names[:at])} is no mapping and has no {name}")
             if node is _NOTHING:
                 return _NOTHING
-            path = (*path, name)
-            node = self.value(node, path)
+            if has_reference(node):
+                node = self.value(node, tuple(names[: at + 1]))
         return node
 
     def _text(self, text: str, path: tuple[str, ...]) -> object:
@@ -181,10 +183,13 @@ class Resolver:
         return found
 
     def _at(self, key: str, path: tuple[str, ...]) -> object:
-        match = _PATH.fullmatch(key)
-        if match is None:
-            raise Broken(f"{key} is no key")
-        dots, names = match.groups()
+        names = key.lstrip(".")
+        dots = key[: len(key) - len(names)]
+        if not all(map(str.isidentifier, names.split("."))):  # the expression is for the keys that are hardly met
+            match = _PATH.fullmatch(key)
+            if match is None:
+                raise Broken(f"{key} is no key")
+            dots, names = match.groups()
         base: tuple[str, ...] = ()
         if dots:
             if len(dots) > len(path):
@@ -232,6 +237,8 @@ def argument_scalar(text: str) -> Data:
         return {"true": True, "false": False, "null": None}[lower]
     if text in ("yes", "no", "on", "off", "~", "") or lower in ("yes", "no", "on", "off"):
         return text
+    from verlint.verl.config_yaml import scalar
+
     return scalar(text)
 
 
@@ -283,20 +290,25 @@ def _leaves(out: dict[str, Any], prefix: str, tree: Mapping[str, Any]) -> None:
             out[prefix + key] = node
 
 
+def _section(parents: dict[str, Tree], key: str) -> Tree:
+    """The mapping at a key, made with those around it where there is none; `parents` are those made so far."""
+    head, _, name = key.rpartition(".")
+    holder = parents[head] if head in parents else _section(parents, head)
+    inner = holder.get(name)
+    if not isinstance(inner, dict):
+        inner = holder[name] = {}
+    parents[key] = inner
+    return inner
+
+
 def nested(flat: Mapping[str, Any]) -> Tree:
     """The config that has these leaves."""
     root: Tree = {}
+    parent, before = root, ""
     parents: dict[str, Tree] = {"": root}
     for key, value in flat.items():
         head, _, name = key.rpartition(".")
-        parent = parents.get(head)
-        if parent is None:
-            parent = root
-            for piece in head.split("."):
-                inner = parent.get(piece)
-                if not isinstance(inner, dict):
-                    inner = parent[piece] = {}
-                parent = inner
-            parents[head] = parent
-        parent[name] = dict(value) if isinstance(value, dict) else value
+        if head != before:  # keys of one section mostly stand together
+            parent, before = parents.get(head) or _section(parents, head), head
+        parent[name] = value.copy() if value.__class__ is dict else value
     return root

@@ -5,13 +5,13 @@ Names are those of Hugging Face's configs; a number is looked for at the top, th
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from verlint.record import dataclass
+from verlint.verl.facts import HEADS, KV_HEADS, LONGEST
 
 TYPE_CHECKING = False  # as `typing` says it, without its import
 if TYPE_CHECKING:
@@ -21,9 +21,6 @@ NAME = "config.json"
 LIMIT = 1_000_000
 """Largest file that is read, in bytes. Those of models have a few thousand."""
 
-HEADS = "num_attention_heads"
-KV_HEADS = "num_key_value_heads"
-LONGEST = "max_position_embeddings"
 _PARTS = ("text_config", "llm_config")
 _ROPE = ("rope_scaling", "rope_parameters")
 
@@ -53,6 +50,8 @@ def read_model_config(path: Path, shown: str) -> ModelConfig:
     """The config in a file, or in the folder that holds one as `config.json`. Raises ModelConfigError."""
     if os.path.isdir(path):  # never raises
         path, shown = path / NAME, f"{shown.rstrip('/')}/{NAME}"
+    import json
+
     try:
         data = json.loads(_bytes(path).decode("utf-8-sig"))
     except OSError as error:

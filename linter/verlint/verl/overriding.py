@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterable
 from verlint.languages.hydra.override import Form, Override
 from verlint.record import dataclass, field
 from verlint.value import Data, State
-from verlint.verl.config_yaml import ConfigError
 from verlint.verl.group_choices import Choice, Choices, Default
-from verlint.verl.interpolation import MISSING, Broken, Resolver, Tree, Unknown, has_reference, split_key
+from verlint.verl.interpolation import MISSING, Broken, ConfigError, Resolver, Tree, Unknown, has_reference, split_key
 
 TYPE_CHECKING = False  # as `typing` says it, without its import
 if TYPE_CHECKING:

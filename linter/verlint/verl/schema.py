@@ -228,14 +228,15 @@ class Schema:
     def sections(self) -> frozenset[str]:
         """All keys that hold other keys, or may."""
         out: set[str] = set()
+        before = ""
         for key, value in self.leaves.items():
-            head = key
-            while "." in head:
-                head = head.rpartition(".")[0]
-                if head in out:
-                    break
-                out.add(head)
-            if isinstance(value, dict):
+            head = key.rpartition(".")[0]
+            if head != before:  # keys of one section mostly stand together
+                before = head
+                while head and head not in out:
+                    out.add(head)
+                    head = head.rpartition(".")[0]
+            if value.__class__ is dict:
                 out.add(key)
         return frozenset(out)
 
@@ -395,14 +396,20 @@ def config_of(version: str, module: str) -> str:
     return row[1] if row else ""
 
 
+_KINDS = {
+    type(None): "null",
+    bool: "bool",
+    int: "int",
+    float: "float",
+    str: "str",
+    list: "list",
+    dict: "dict",
+}
+
+
 def kind_of(data: object) -> str:
     """The kind of a value, "" for one that is not known."""
-    if data is None:
-        return "null"
-    for kind, name in ((bool, "bool"), (int, "int"), (float, "float"), (str, "str"), (list, "list"), (dict, "dict")):
-        if isinstance(data, kind):
-            return "" if data == "???" else name
-    return ""
+    return "" if data == "???" else _KINDS.get(type(data), "")
 
 
 @lru_cache(maxsize=1024)

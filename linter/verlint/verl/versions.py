@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from verlint.lazy import pattern
 
-_VERSION = pattern(r"v?(\d+(?:\.\d+)*)")
+_DIGITS = "0123456789"
 _WHOLE = pattern(r"v?\d+(?:\.\d+)*(?:[.-]?(?:a|b|rc|dev|post)[.-]?\d*)*(?:\+[\w.]+)?(?:\.[x*])?")
 
 
@@ -13,10 +15,17 @@ def is_version(text: str) -> bool:
     return _WHOLE.fullmatch(text.strip()) is not None
 
 
+@lru_cache(maxsize=256)
 def version_key(text: str) -> tuple[int, ...] | None:
     """A version as numbers to compare (`0.2.0.post2` is 0.2.0); None for what is no version."""
-    match = _VERSION.match(text.strip())
-    return tuple(int(each) for each in match.group(1).split(".")) if match else None
+    numbers: list[int] = []
+    for piece in text.strip().removeprefix("v").split("."):
+        rest = piece.lstrip(_DIGITS)
+        if len(rest) < len(piece):
+            numbers.append(int(piece[: len(piece) - len(rest)]))
+        if rest or not piece:
+            break
+    return tuple(numbers) or None
 
 
 def padded(text: str) -> tuple[int, ...]:

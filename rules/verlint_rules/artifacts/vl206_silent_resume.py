@@ -26,7 +26,6 @@ from verlint.value import Value
 from verlint.verl.facts import short
 from verlint_rules.artifacts.reuse import resumptions
 from verlint_rules.artifacts.training import MODE
-from verlint_rules.artifacts.world import worlds_differ
 
 _A = "actor_rollout_ref.actor"
 _TELLING = (
@@ -43,6 +42,8 @@ def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
         return
     seen: set[object] = set()
     for each in resumptions(script, ctx.project):
+        from verlint_rules.artifacts.world import worlds_differ
+
         changed = None if each.named else _changed(each.first, each.second)
         place = (each.at.span.order() if each.at.span is not None else None, each.second.span.order())
         if changed is None or place in seen or worlds_differ(each.first, each.second) is not None:

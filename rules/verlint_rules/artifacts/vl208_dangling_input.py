@@ -38,8 +38,11 @@ from verlint.record import dataclass, field
 from verlint.rule import ERROR, Context, rule
 from verlint.source import Source, Span
 from verlint.value import Text, Value
-from verlint_rules.artifacts.local_models import LocalModel, hub_name, local_models
 from verlint_rules.artifacts.training import FILES
+
+TYPE_CHECKING = False  # as `typing` says it, without its import
+if TYPE_CHECKING:
+    from verlint_rules.artifacts.local_models import LocalModel
 
 _FILE = pattern(r"[^\[\],'\"\s]+\.(?:parquet|jsonl?)(?=$|[\],'\"\s])")
 _CUTOFF = 0.8
@@ -52,11 +55,15 @@ def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
     if script is None or not experiment.root:
         return
     yield from _data_files(script, ctx)
-    for model in local_models(script, ctx.project) if len(experiment.stages) > 1 else ():
-        yield _of_model(model, ctx)
+    if len(experiment.stages) > 1:
+        from verlint_rules.artifacts.local_models import local_models
+
+        yield from (_of_model(model, ctx) for model in local_models(script, ctx.project))
 
 
 def _of_model(model: LocalModel, ctx: Context) -> Finding:
+    from verlint_rules.artifacts.local_models import hub_name
+
     hub = hub_name(model.name, ctx.project)
     help_ = f"write {hub[0]}, or download it there first" if hub is not None else "download it there first"
     found = ctx.unsure(

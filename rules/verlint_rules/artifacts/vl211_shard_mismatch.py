@@ -20,7 +20,6 @@ from verlint.finding import Finding
 from verlint.rule import ERROR, Context, rule
 from verlint.verl.facts import GPUS, NODES
 from verlint_rules.artifacts.reuse import Resumption, resumptions
-from verlint_rules.artifacts.world import worlds_differ
 
 
 @rule("VL211", "shard-mismatch", on=Experiment, severity=ERROR, since="0.1", words=("default_local_dir",))
@@ -30,6 +29,8 @@ def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
         return
     seen: set[object] = set()
     for each in resumptions(script, ctx.project):
+        from verlint_rules.artifacts.world import worlds_differ
+
         found = worlds_differ(each.first, each.second)
         place = each.second.span.order()
         if found is None or place in seen or (script.document and not each.named):

@@ -24,13 +24,10 @@ from verlint.experiment.stage import Experiment
 from verlint.experiment.variants import Variant
 from verlint.files.tree import Tree
 from verlint.finding import Finding
-from verlint.lazy import pattern
 from verlint.rule import ERROR, Context, rule
-from verlint.verl.entries import ENTRIES
 from verlint.verl.in_use import Call
 from verlint_rules.reading.named_files import bases_of, is_filled, is_left_alone, join
 
-_MODULE = pattern(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 _OPEN_TOPS = frozenset(["recipe"])
 """Packages that no distribution installs, so a folder without `__init__.py` is the package as well."""
 
@@ -68,19 +65,28 @@ def _of_variant(variant: Variant, ctx: Context) -> Finding | None:
     pinned = _of_pin(program, launch, ctx) if launch is not None else None
     if pinned is not None:
         return pinned
-    if not program.module or not _MODULE.fullmatch(program.entry):
+    if not program.module or not _is_module(program.entry):
         return None
     return _of_checkout(program, variant, ctx)
+
+
+def _is_module(entry: str) -> bool:
+    """Whether it is the dotted name of a module in a package."""
+    return "." in entry and all(map(str.isidentifier, entry.split(".")))
 
 
 # ---- a released version
 
 
 def _of_pin(program: Program, launch: Launch, ctx: Context) -> Finding | None:
+    used = launch.verl
+    if used is None or used.guess or used.source in ("checkout", "family"):
+        return None
+    from verlint.verl.entries import ENTRIES
+
     module = Call(program.entry).module
     entry = ENTRIES.get(module)
-    used = launch.verl
-    if entry is None or used is None or used.guess or used.source in ("checkout", "family"):
+    if entry is None:
         return None
     if used.found.folders is not None:
         return None
@@ -161,6 +167,8 @@ def _finding(program: Program, home: str, certain: bool, project: Project, ctx: 
 def _near(tree: Tree, home: str, module: str) -> Sequence[str]:
     """Modules of a similar name in the folder where it should be, or what took its place."""
     from difflib import get_close_matches
+
+    from verlint.verl.entries import ENTRIES
 
     entry = ENTRIES.get(module)
     if entry is not None and _has(tree, home, entry.instead):

@@ -79,7 +79,7 @@ def is_excerpt(launch: Launch, ctx: Context) -> bool:
     if launch.stands_alone or any(word.known in ("...", "…") for word in launch.options):
         return True
     span = launch.span.in_file()
-    if _LOST.match(span.source.text, span.end):
+    if span.source.text.find("=", span.end) >= 0 and _LOST.match(span.source.text, span.end):
         return True
     named = [key in launch for key in ("data.train_files", "actor_rollout_ref.model.path")]
     in_document = ctx.project.kinds.get(id(span.source)) is Kind.MARKDOWN

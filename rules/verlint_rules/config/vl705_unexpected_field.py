@@ -21,7 +21,6 @@ from verlint.experiment.launch import Launch
 from verlint.finding import Finding
 from verlint.languages.hydra.override import Form, Override
 from verlint.rule import ERROR, Context, rule
-from verlint.verl import code
 from verlint.verl.passthrough import is_open
 from verlint.verl.rows import in_versions
 from verlint_rules.config.reporting import label_of, report
@@ -79,7 +78,11 @@ def fields_of(view: View, section: str) -> Collection[str]:
     target = view.schema.target(section)
     if view.released or not target:
         return view.schema.fields(target)
-    return () if view.checkout is None else code.fields(view.checkout, target) or ()
+    if view.checkout is None:
+        return ()
+    from verlint.verl import code
+
+    return code.fields(view.checkout, target) or ()
 
 
 def _added(view: View, key: str) -> tuple[str, str]:

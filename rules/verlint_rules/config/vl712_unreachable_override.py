@@ -18,14 +18,13 @@ from verlint.experiment.launch import Launch
 from verlint.experiment.places import within
 from verlint.finding import Edit, Finding, Safety
 from verlint.languages.hydra.override import Override
-from verlint.lazy import pattern
 from verlint.rule import INFO, WARNING, Context, rule
 from verlint.source import Span
 from verlint.value import Text
 from verlint_rules.config.view import pictures, starts_hydra
 
 SHOWN = 3
-_CALLER = pattern(r"[\"']?\$(?:[@*]|\{[@*](?::1)?\})[\"']?")
+_CALLER = frozenset(["$@", "$*", "${@}", "${*}", "${@:1}", "${*:1}"])
 
 
 @rule(
@@ -73,7 +72,7 @@ def _passed(launch: Launch) -> Span | None:
     """Where the command passes the caller's words on, also when a call has none left to pass."""
     words: list[Text] = [*launch.options, *(each.word for each in launch.overrides)]
     for span in (*(word.span for word in words), *launch.command.raw):
-        if span is not None and _CALLER.fullmatch(span.text) and _inside(span, launch.command.span):
+        if span is not None and span.text.strip("\"'") in _CALLER and _inside(span, launch.command.span):
             return span
     return None
 

@@ -22,7 +22,6 @@ from verlint.value import show
 from verlint.verl.inert import TELLING_DEFAULTS
 from verlint.verl.rows import NO_KEY, UNKNOWN
 from verlint.verl.schema import known_version, schema
-from verlint_rules.config.declared import declared_versions
 from verlint_rules.config.reporting import label_of
 from verlint_rules.config.view import View, in_document, view_of
 
@@ -31,6 +30,8 @@ from verlint_rules.config.view import View, in_document, view_of
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     if launch.verl is None or launch.verl.guess or in_document(launch):
         return
+    from verlint_rules.config.declared import declared_versions
+
     others = declared_versions(launch, ctx.project)
     view = view_of(launch) if others else None
     if view is None or not view.stock:

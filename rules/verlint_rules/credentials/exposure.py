@@ -6,12 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
-from verlint.lazy import pattern
 from verlint.record import dataclass
 from verlint.secret import find_secrets, is_secret_name
 from verlint.value import Hole, Part, Text
-
-_ASSIGNED = pattern(r"([A-Za-z_]\w*)\+?=")
 
 PROVIDERS = {
     "anthropic": "Anthropic key",
@@ -62,9 +59,12 @@ def secret_name(part: Part) -> str:
     hole = isinstance(part, Hole)
     for hop in reversed(part.hops) if hole else part.hops:
         at = hop.span
-        match = _ASSIGNED.match(at.source.text, at.start, at.end) if at is not None else None
-        if match is not None and is_secret_name(match.group(1)) and not _measured(part):
-            return match.group(1)
+        end = at.source.text.find("=", at.start, at.end) if at is not None else -1
+        if at is None or end < 0:
+            continue
+        name = at.source.text[at.start : end].removesuffix("+")
+        if name.isidentifier() and is_secret_name(name) and not _measured(part):
+            return name
     if isinstance(part, Hole) and isinstance(part.key, tuple) and part.key[0] in ("env", "option", "given"):
         name = str(part.key[-1])
         if is_secret_name(name):

@@ -138,7 +138,7 @@ def _of_words(command: Command) -> Iterator[Shown]:
 
 def _by_the_first_line(text: str) -> Node | None:
     """The first line of a batch job that starts it with `bash -x`; others are mostly started by `bash FILE`."""
-    match = _TRACED_BATCH.match(text)
+    match = _TRACED_BATCH.match(text) if "#SBATCH" in text else None
     return None if match is None else Node(0, match.end("shebang"))
 
 

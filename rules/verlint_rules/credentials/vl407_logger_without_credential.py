@@ -140,5 +140,6 @@ def _unwatched(launch: Launch) -> bool:
     command = launch.command
     names = [program_name(word) for word in command.argv[:6]]
     submitted = "ray" in names and any(word.known == "submit" for word in command.argv[:6])
-    batch = _BATCH.search(command.span.in_file().source.text) is not None
+    text = command.span.in_file().source.text
+    batch = "#SBATCH" in text and _BATCH.search(text) is not None
     return batch or submitted or "nohup" in names or "srun" in names

@@ -18,13 +18,14 @@ from verlint.experiment.script import Script
 from verlint.finding import Finding
 from verlint.rule import INFO, Context, rule
 from verlint_rules.credentials.logger import LOGGER, switched_off
-from verlint_rules.credentials.logins import logins_of
 
 
 @rule("VL409", "unneeded-credential", on=Script, severity=INFO, since="0.1", words=("wandb",))
 def check(script: Script, ctx: Context) -> Iterator[Finding]:
     if script.document or "login" not in script.source.text:
         return
+    from verlint_rules.credentials.logins import logins_of
+
     for seen in logins_of(script, ctx.project).values():
         if seen.quiet is None or not seen.needless:
             continue

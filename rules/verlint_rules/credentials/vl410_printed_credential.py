@@ -31,7 +31,6 @@ from verlint.rule import ERROR, WARNING, Context, rule
 from verlint.secret import is_secret_name
 from verlint.source import Span
 from verlint_rules.credentials.exposure import exposed
-from verlint_rules.credentials.python_prints import printed_credentials
 
 _PRINTERS = frozenset(["echo", "printf", "print", "cat", "logger"])
 _DUMPERS = frozenset(["env", "printenv", "export", "declare", "typeset", "set"])
@@ -124,6 +123,8 @@ def _finding(ctx: Context, places: Sequence[Shown]) -> Finding:
 
 
 def _in_program(file: Loaded, ctx: Context) -> Iterator[Finding]:
+    from verlint_rules.credentials.python_prints import printed_credentials
+
     for name, by, span in printed_credentials(file.source):
         what = f"prints the value of {name}" if name else "prints the whole environment, credentials included,"
         help_ = (

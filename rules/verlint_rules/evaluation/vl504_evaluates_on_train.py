@@ -91,7 +91,8 @@ def _in_test_time_training(launch: Launch) -> bool:
     ]
     texts = [str(launch[name]) for name in names if launch[name].given]
     texts += [launch.program.entry, launch.command.span.in_file().source.path]
-    return any(_TEST_TIME.search(text) for text in texts) or any(
+    said = [text for text in texts if "tt" in (lower := text.lower()) or "test" in lower]
+    return any(_TEST_TIME.search(text) for text in said) or any(
         "ttrl" in override.key.lower() for override in launch.overrides
     )
 

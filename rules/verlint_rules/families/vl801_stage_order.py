@@ -21,7 +21,6 @@ from collections.abc import Iterator
 from verlint.experiment.handovers import Link, links_of
 from verlint.experiment.stage import Experiment
 from verlint.experiment.stage_settings import setting
-from verlint.families.sharing import DATA_LAUNCHERS
 from verlint.finding import Finding
 from verlint.rule import ERROR, Context, rule
 from verlint.source import Span
@@ -39,6 +38,8 @@ def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
             yield from _circles(experiment.spec.spec, ctx)
         return
     if not experiment.root:
+        return
+    if not any(stage.family for stage in experiment.stages):
         return
     links = links_of(experiment)
     yield from (_late(link, ctx) for link in links if link.late and not link.kind.checkpoint)
@@ -85,6 +86,8 @@ def _unlisted(experiment: Experiment, links: list[Link], ctx: Context) -> Iterat
 
 def _before_data(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
     """The first stage of a family that reads data sets before they are made."""
+    from verlint.families.sharing import DATA_LAUNCHERS
+
     for family, expression in DATA_LAUNCHERS.items():
         stages = [stage for stage in experiment.stages if stage.family == family]
         made = [stage for stage in stages if stage.kind == "data-prep"]

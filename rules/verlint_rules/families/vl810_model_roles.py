@@ -22,12 +22,10 @@ from collections.abc import Iterator
 from verlint.experiment.handovers import Link
 from verlint.experiment.stage import Experiment, Stage
 from verlint.experiment.stage_settings import Setting, setting
-from verlint.families.models import TOKENIZERS
 from verlint.finding import Finding
 from verlint.rule import ERROR, Context, rule
 from verlint.value import Literal, Text
 from verlint_rules.families.agreement import Side, called, disagreeing, links_to_judge, of_side, rounds_differ
-from verlint_rules.families.pairs import meant_instead
 
 
 @rule("VL810", "model-roles", on=Experiment, severity=ERROR, since="0.1", words=("model",))
@@ -91,7 +89,11 @@ def _policy(stage: Stage) -> Side | None:
 
 
 def _teacher(link: Link, experiment: Experiment, ctx: Context) -> Finding | None:
-    if link.kind.consumer != "off-policy" or meant_instead(link, experiment) is not None:
+    if link.kind.consumer != "off-policy":
+        return None
+    from verlint_rules.families.pairs import meant_instead
+
+    if meant_instead(link, experiment) is not None:
         return None
     teacher = setting(link.producer, "model")
     reference = setting(link.consumer, "ref_model_path")
@@ -127,5 +129,7 @@ def _tokenizers(stage: Stage, ctx: Context) -> Finding | None:
 
 def _tokenizer(model: Setting) -> str:
     """The tokenizer that a model's name speaks for, "" for none."""
+    from verlint.families.models import TOKENIZERS
+
     name = (model.known or "").rstrip("/").rsplit("/", 1)[-1].lower()
     return next((title for expression, title in TOKENIZERS if re.match(expression, name)), "")

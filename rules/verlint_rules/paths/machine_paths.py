@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from weakref import WeakKeyDictionary
 
-from verlint.experiment.launch import LAUNCHERS
+from verlint.experiment.launch import LAUNCHERS, is_python
 from verlint.experiment.places import assignments_by_name, assignments_in, replaceable, within
 from verlint.experiment.project import Project
 from verlint.experiment.stage import called_file
@@ -100,7 +100,6 @@ _TOOLS = frozenset(
         "megatron",
     ]
 )
-_CALLED = pattern(r"(?:python|pypy)[\d.]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,13 +194,13 @@ def uses_in(command: Command, project: Project) -> Iterator[Use]:
     launch = project.launch(command)
     if launch is not None:
         for override in launch.overrides:
-            if override.key and _has_slash(override.value_text):
-                yield from _uses(override.key, override.value_text, not _NO_DATA.search(override.key))
+            if override.key and (uses := list(_uses(override.key, override.value_text, True))):
+                yield from () if _NO_DATA.search(override.key) else uses
         yield from _argument_uses(launch.options)
         return
     argv = unwrapped.argv
     name = program_name(argv[0]) if argv else ""
-    if called_file(command) is not None or name in _TOOLS or name in LAUNCHERS or _CALLED.fullmatch(name):
+    if called_file(command) is not None or name in _TOOLS or name in LAUNCHERS or is_python(name):
         yield from _argument_uses(argv[1:])
 
 

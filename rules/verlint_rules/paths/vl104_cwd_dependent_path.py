@@ -91,7 +91,12 @@ def _starts_anywhere(launch: Launch, ctx: Context) -> bool:
     if command.around.stack or ctx.project.kinds.get(id(source)) is not Kind.LAUNCHER:
         return False
     first = command.around.cwd.parts[0] if command.around.cwd.parts else None
-    return isinstance(first, Hole) and _GOES.search(source.text, 0, command.span.in_file().start) is None
+    return isinstance(first, Hole) and not _goes(source.text[: command.span.in_file().start])
+
+
+def _goes(text: str) -> bool:
+    """Whether a text goes to a folder."""
+    return ("cd" in text or "pushd" in text) and _GOES.search(text) is not None
 
 
 def _is_relative(value: Value) -> bool:

@@ -36,7 +36,6 @@ _PATTERNS = frozenset(
 _STRAY = pattern(r"(?:\$\{[^{}]*\}|\$\w+|[\w.-]*/[\w./-]*[\w/])\$(?=\"?$)")
 _NAME = pattern(r"\$\{?(\w+)")
 _HOME = pattern(r"--?[\w-]+=(\"?)~(?=/|\"?$)")
-_TILDE = pattern(r"~(?:/|$)")
 _SEGMENT = pattern(r"/\$\{?([A-Za-z_]\w*)\}?(?=/|[\"']?$)")
 _QUOTED_HOME = pattern(r"\"~(?=/)[\w./${}~-]*\"|'~(?=/)[\w./-]*'")
 
@@ -64,7 +63,7 @@ def _runs_script(command: Command) -> bool:
 
 def _of_word(command: Command, span: Span, python: bool, ctx: Context) -> Iterator[Finding]:
     text = span.text
-    stray = _STRAY.search(text)
+    stray = _STRAY.search(text) if text.endswith(("$", '$"', "$\n")) else None
     if stray is not None and not text.startswith(("'", "--include", "--exclude")):
         at = Span(span.source, span.start + stray.end() - 1, span.start + stray.end())
         message = "the `$` at the end stays a character of the path: nothing stands behind it that it could expand"
@@ -74,6 +73,8 @@ def _of_word(command: Command, span: Span, python: bool, ctx: Context) -> Iterat
             found = found.with_related(other, "the same folder, without the `$`")
         edit = Edit(at.in_file(), "")
         yield found.with_fix("take the $ away", edit, safety=Safety.SAFE) if _as_written(at) else found
+        return
+    if "~" not in text:
         return
     home = _HOME.match(text)
     quoted = None if home is not None else _QUOTED_HOME.fullmatch(text)
@@ -106,7 +107,8 @@ def _of_values(command: Command, python: bool, ctx: Context) -> Iterator[Finding
     words = list(zip(command.argv, command.raw, strict=False)) if len(command.argv) == len(command.raw) else []
     for word, raw in words[1:]:
         first = word.parts[0] if word.parts else None
-        if isinstance(first, Literal) and first.span is not None and "$" in raw.text and _TILDE.match(first.text):
+        at_home = isinstance(first, Literal) and first.text.partition("/")[0] == "~"
+        if isinstance(first, Literal) and first.span is not None and at_home and "$" in raw.text:
             written = first.span.in_file().text
             message = (
                 "bash does not expand `~` inside of quotes: the program gets the character, and a folder of that name"
@@ -131,7 +133,7 @@ def _is_always_empty(name: str, raw: Span, ctx: Context) -> bool:
 def _empty_segment(word: Text, raw: str) -> str:
     """The variable between two slashes of a word, or at its end, that is empty, "" for none."""
     shown = word.template
-    if "//" in raw.replace("://", "") or not _SEGMENT.search(raw):
+    if "/$" not in raw or "//" in raw.replace("://", "") or not _SEGMENT.search(raw):
         return ""
     for match in _SEGMENT.finditer(raw):
         before = raw[: match.start() + 1]

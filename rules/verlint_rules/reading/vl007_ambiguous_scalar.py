@@ -67,7 +67,7 @@ class Misread:
         "working_dir",
         "resources:",
         "defaults:",
-        "actor_rollout",
+        "actor_rollout_ref:",
     ),
 )
 def check(file: Loaded, ctx: Context) -> Iterator[Finding]:

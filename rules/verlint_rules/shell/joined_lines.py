@@ -99,8 +99,8 @@ def _taken_by_others(text: Source, item: syntax.AndOr) -> Iterator[Stranded]:
     for operator, command in _joined(item):
         if not isinstance(command, Simple):
             continue
-        if operator and launch is not None and program_of(text, command) in _TAKES_ANYTHING:
-            line_end = command.start + len(rest_of_line(text, command.start))
+        line_end = command.start + len(rest_of_line(text, command.start))
+        if operator and launch is not None and command.end > line_end and program_of(text, command) in _TAKES_ANYTHING:
             taken = [word for word in command.words if word.start > line_end and is_override(text, word)]
             if taken:
                 spans = tuple(text.span(word.start, word.end) for word in taken)

@@ -11,6 +11,7 @@ from verlint.value import Literal, Text
 from verlint_rules.shell.call_words import Written
 
 _BEGINS = pattern(r"[+~]{0,2}[A-Za-z_][\w./@-]*=([\[{(][\s\S]*)")
+_OPENERS = ("[", "{", "(")
 _KEY = pattern(r"[+~]{0,2}[A-Za-z_][\w-]*(?:[./@][\w@-]+)*")
 _DOTTED = pattern(r"[+~]{0,2}[A-Za-z_][\w-]*(?:[./@][\w@-]+)+=")
 _VALUE = pattern(r"[^-+~=\s][^=\s]*|-\d[^=\s]*")
@@ -53,7 +54,8 @@ def split_overrides(words: Sequence[Written]) -> Iterator[Split]:
 
 def _list_length(words: Sequence[Written], at: int) -> int:
     """How many words a list without quotes that begins here takes; 0 when none begins, or it ends in its word."""
-    begin = _BEGINS.fullmatch(_text(words[at]))
+    text = _text(words[at])
+    begin = _BEGINS.fullmatch(text) if text.partition("=")[2][:1] in _OPENERS else None
     depth = 0 if begin is None else _depth(begin[1])
     if depth <= 0:
         return 0
@@ -84,11 +86,12 @@ def _around_equals(words: Sequence[Written], at: int) -> tuple[int, str]:
     """How many words `key =1`, `key= 1` or `key = 1` is, and where its blank is; 0 for others."""
     text = _text(words[at])
     following = [_text(word) for word in words[at + 1 : at + 3]]
-    if _KEY.fullmatch(text) is not None and following and following[0][:1] == "=":
+    if following and following[0][:1] == "=" and _KEY.fullmatch(text) is not None:
         if following[0] != "=":
             return (2, "before") if "=" not in following[0][1:] else (0, "")
         return (3, "around") if _is_value(words[at + 2 : at + 3]) else (0, "")
-    return (2, "after") if _DOTTED.fullmatch(text) is not None and _is_value(words[at + 1 : at + 2]) else (0, "")
+    dotted = text.endswith("=") and _DOTTED.fullmatch(text) is not None
+    return (2, "after") if dotted and _is_value(words[at + 1 : at + 2]) else (0, "")
 
 
 def _is_value(words: Sequence[Written]) -> bool:

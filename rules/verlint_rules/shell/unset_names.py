@@ -261,10 +261,12 @@ def _assigned(node: Assign, text: Source, names: Names) -> None:
 
 def _counted(node: Node, text: Source, names: Names) -> None:
     """Names that arithmetic sets."""
-    for match in _NUMBER_SET.finditer(text.text, node.start, node.end):
+    written = text.text[node.start : node.end]
+    sets = "=" in written.replace("==", "").replace("!=", "") or "++" in written or "--" in written
+    for match in _NUMBER_SET.finditer(text.text, node.start, node.end) if sets else ():
         name = match[1] or match[2] or match[3]
         names.assigned.setdefault(name, text.span(match.start(), match.end()))
-    for name in _NAME.findall(text.text[node.start : node.end]):
+    for name in _NAME.findall(written):
         names.mentions[name] = names.mentions.get(name, 0) + 1
 
 

@@ -35,8 +35,8 @@ from verlint_rules.shell.names_in_text import asked_for, given_names, set_names
 from verlint_rules.shell.tests_of_variables import NUMERIC, Outcome, Word, consequence, is_false_anyway, judge, short
 
 _VARIABLE = pattern(r"(?P<quote>\"?)\$(?:(?P<bare>[A-Za-z_]\w*)|\{(?P<braced>[A-Za-z_]\w*)\})(?P=quote)")
-_BY_SLURM = pattern(r"SLURM_\w+|CUDA_VISIBLE_DEVICES")
-_BY_JOB = pattern(r"(?:OMPI|PMIX?|MPI|MV2|SLURM|FLUX)_\w+")
+_BY_SLURM = ("SLURM_", "CUDA_VISIBLE_DEVICES")
+_BY_JOB = ("OMPI_", "PMI_", "PMIX_", "MPI_", "MV2_", "SLURM_", "FLUX_")
 _BY_PLATFORM = pattern(
     r"(?:\w+_)?(?:RANK|WORLD_SIZE|MASTER_ADDR|MASTER_PORT|NUM_NODES|NNODES|NODE_COUNT|INDEX)|(?:SLURM|VC|MLP|PET|RAY|SKYPILOT|KUBERNETES)_\w+"
 )
@@ -151,10 +151,9 @@ def _aligned(arguments: Sequence[Text], raw: Sequence[Span]) -> Iterator[tuple[T
 
 def _operand(word: Text | None, span: Span, variant: Variant) -> _Operand | None:
     """The variable that a word is, when it may be empty here."""
-    written = _VARIABLE.fullmatch(span.text)
-    if written is None:
+    name = _variable(span.text)
+    if not name:
         return None
-    name = written["bare"] or written["braced"]
     nounset = variant.command.around.nounset
     if _is_asked_for(span, name):
         return None
@@ -166,9 +165,17 @@ def _operand(word: Text | None, span: Span, variant: Variant) -> _Operand | None
         return None
     if not all(_may_be_unset(hole, span, variant) for hole in holes):
         return None
-    if nounset and not _BY_JOB.fullmatch(name):
+    if nounset and not name.startswith(_BY_JOB):
         return None
     return _Operand(name, span, holes[0].name)
+
+
+def _variable(written: str) -> str:
+    """The name in `$NAME`, `${NAME}` or one of them in double quotes, "" for other words."""
+    if len(written) > 1 and written[0] == '"' == written[-1]:
+        written = written[1:-1]
+    name = written[2:-1] if written.startswith("${") and written.endswith("}") else written[1:]
+    return name if written.startswith("$") and name.isidentifier() else ""
 
 
 def _may_be_unset(hole: Hole, span: Span, variant: Variant) -> bool:
@@ -181,7 +188,7 @@ def _may_be_unset(hole: Hole, span: Span, variant: Variant) -> bool:
     if _is_asked_for(span, hole.name) or _found_set(hole.name, variant):
         return False
     source = span.in_file().source
-    if _BY_SLURM.fullmatch(hole.name) and re.search(r"^#SBATCH\b", source.text, re.MULTILINE):
+    if hole.name.startswith(_BY_SLURM) and re.search(r"^#SBATCH\b", source.text, re.MULTILINE):
         return False
     return not any(
         name in ("torchrun", "mpirun", "mpiexec") for name in _starters(variant) if _BY_TORCH.fullmatch(hole.name)
@@ -215,7 +222,7 @@ def _finding(variant: Variant, operands: Sequence[_Operand], outcome: Outcome, c
     command = variant.command
     names = list(dict.fromkeys(each.outside for each in operands))
     unset = f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} {operands[0].state}"
-    stops = command.around.nounset and any(_BY_JOB.fullmatch(each.name) for each in operands)
+    stops = command.around.nounset and any(each.name.startswith(_BY_JOB) for each in operands)
     harmless = outcome is not Outcome.ALWAYS_TRUE and _is_false_anyway(command, operands)
     message = _message(command, unset, outcome, ctx)
     if stops:

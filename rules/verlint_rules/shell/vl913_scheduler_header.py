@@ -21,10 +21,13 @@ from verlint.experiment.launch import Launch
 from verlint.experiment.places import variants_in
 from verlint.experiment.script import Script
 from verlint.finding import Finding, Severity
-from verlint.languages.amounts import Amount
 from verlint.lazy import pattern
 from verlint.rule import ERROR, Context, rule
 from verlint.verl.facts import GPUS, NODES
+
+TYPE_CHECKING = False  # as `typing` says it, without its import
+if TYPE_CHECKING:
+    from verlint.languages.amounts import Amount
 
 _ELSEWHERE = pattern(
     r"--(?:nodelist|exclude|relative|overlap)\b|\bvllm\s+serve\b|\blaunch_server\b|api_server\b|\bserver\b"

@@ -204,6 +204,8 @@ def _further_words(words: Sequence[Written], number: int) -> list[str]:
         return []
     argument = written.became[0]
     flat = "".join(part.text if isinstance(part, Literal) else "⟦⟧" for part in argument.parts)
+    if not any(blank in flat for blank in " \t\n"):
+        return []
     if _FIRST.match(flat):
         override = parse_override(argument)
         found = [match.group().strip("=") for match in _OVERRIDES.finditer(flat)]

@@ -33,6 +33,13 @@ _FOR_PROGRAMS = pattern(
     r"|OMP_NUM_THREADS|MKL_NUM_THREADS|PYTHONPATH|PYTHONUNBUFFERED|LD_LIBRARY_PATH|TRITON_CACHE_DIR|VERL_LOGGING_LEVEL)"
 )
 """Variables that programs read and scripts hardly do; from the documentation of their libraries."""
+_FIRST_WORDS = frozenset(
+    """
+    CUDA ASCEND HIP ROCR NCCL GLOO TORCH PYTORCH VLLM SGLANG SGL RAY HF TRANSFORMERS TOKENIZERS WANDB HYDRA OMP MKL
+    PYTHONPATH PYTHONUNBUFFERED LD TRITON VERL
+    """.split()  # noqa: SIM905
+)
+"""What their names begin with: a quick look, as most names begin with something else."""
 _ALL_EXPORTED = pattern(r"\bset\s+(?:-\w*a|-o\s+allexport)\b|\bdeclare\s+-\w*x")
 
 
@@ -42,15 +49,17 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
         return
     source = script.source
     names = names_of(script)
-    if _ALL_EXPORTED.search(source.text):
-        return
     seen: set[int] = set()
     for assignment in assignments_in(ctx.project, source):
         name, span = assignment.name, assignment.span.in_file()
         if span.start in seen or assignment.exported or assignment.prefix_of or assignment.value is None:
             continue
-        if not _FOR_PROGRAMS.fullmatch(name) or name in names.exported or _is_mentioned(name, source):
+        if name.partition("_")[0] not in _FIRST_WORDS or not _FOR_PROGRAMS.fullmatch(name):
             continue
+        if name in names.exported or _is_mentioned(name, source):
+            continue
+        if _ALL_EXPORTED.search(source.text):
+            return
         reader = _started_behind(assignment, script, ctx)
         if reader is None:
             continue

@@ -24,7 +24,6 @@ from verlint.languages.bash.replay import Path
 from verlint.lazy import pattern
 from verlint.record import dataclass
 from verlint.rule import WARNING, Context, rule
-from verlint_rules.shell.script_start import at_start
 
 _CLEAN_UP = frozenset(
     [
@@ -44,6 +43,7 @@ _CLEAN_UP = frozenset(
         "deactivate",
     ]
 )
+_LOOKS = ("$?", "${?}", "PIPESTATUS", "exit", "trap")
 _KEPT = pattern(r"\$\?|\$\{\?\}|PIPESTATUS|\bexit\b|\btrap\b[^\n]*\b(?:EXIT|ERR)\b")
 
 
@@ -73,11 +73,16 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
         yield _finding(found[0], script, ctx)
 
 
+def _is_kept(text: str) -> bool:
+    """Whether what stands behind a launch looks at its status."""
+    return any(word in text for word in _LOOKS) and _KEPT.search(text) is not None
+
+
 def _masked(path: Path, script: Script, ctx: Context) -> _Masked | None:
     """The last launch of a path, when the status of the path is that of another command."""
     own = [command for command in path.commands if not command.around.stack and command.span.source is script.source]
     at = next((at for at in range(len(own) - 1, -1, -1) if ctx.project.launch(own[at]) is not None), None)
-    if at is None or _KEPT.search(script.source.text, own[at].span.end):
+    if at is None or _is_kept(script.source.text[own[at].span.end :]):
         return None
     launch, behind = own[at], own[at + 1 :]
     around = launch.around
@@ -115,5 +120,7 @@ def _finding(masked: _Masked, script: Script, ctx: Context) -> Finding:
     ).with_related(masked.launch.argv[0].span, "the launch whose status is lost")
     if not masked.piped:
         return found
+    from verlint_rules.shell.script_start import at_start
+
     edit = at_start(script.source, "set -o pipefail")
     return found.with_fix("take the status of the launch", edit, safety=Safety.UNSAFE)

@@ -83,13 +83,15 @@ def program_of(text: Source, command: Simple) -> str:
 def is_override(text: Source, word: syntax.Node) -> bool:
     """Whether a word can be nothing but an override: `a.b=…`, `+a=…`."""
     raw = written(text, word)
-    return any(pattern.match(raw) is not None for pattern in (_OVERRIDE, _FORCED))
+    if "=" not in raw:
+        return False
+    return _OVERRIDE.match(raw) is not None or ("+" in raw[:2] and _FORCED.match(raw) is not None)
 
 
 def is_strong(text: Source, word: syntax.Node) -> bool:
     """Whether a word is no command but an override or an option."""
     raw = written(text, word)
-    return any(pattern.match(raw) is not None for pattern in (_OVERRIDE, _FORCED, _OPTION))
+    return is_override(text, word) or (raw.startswith("--") and _OPTION.match(raw) is not None)
 
 
 def is_caller(text: Source, command: Simple) -> bool:

@@ -29,6 +29,7 @@ BAD, END = "BAD", "END"
 _UNSIGNED = r"(?:0|[1-9](?:_?[0-9])*)"
 _DIGITS = r"[0-9](?:_?[0-9])*"
 _POINT = rf"(?:{_UNSIGNED}?\.{_DIGITS}|{_UNSIGNED}\.)"
+_LIST_SIGNS = {"[": BRACKET_OPEN, ",": COMMA, "]": BRACKET_CLOSE}
 _WORD_KINDS = {"true": BOOL, "false": BOOL, "null": NULL, "inf": FLOAT, "nan": FLOAT}
 
 _TOKEN = pattern(
@@ -91,19 +92,34 @@ def single(text: str) -> str:
     return _WORD_KINDS.get(text.lower(), ID) if kind == ID else kind
 
 
+def _of_list(text: str, at: int) -> Token | None:
+    """A token of a list of quoted texts, as most lists are: known by its first character, without the expression."""
+    char = text[at]
+    if char in ("'", '"'):
+        end = text.find(char, at + 1) + 1
+        return Token(QUOTED, text[at:end], at) if end and "\\" not in text[at:end] else None
+    if char in _LIST_SIGNS and text[at + 1 : at + 2] not in (" ", "\t"):
+        return Token(_LIST_SIGNS[char], char, at)
+    return None
+
+
+def _any(text: str, at: int) -> Token:
+    match = _TOKEN.match(text, at)
+    if match is None:
+        return Token(BAD, text[at], at)
+    kind, token = match.lastgroup or BAD, match[0]
+    return Token(_WORD_KINDS.get(token.lower(), ID) if kind == ID else kind, token, at)
+
+
 def tokens(text: str, start: int) -> list[Token]:
     """The value tokens of `text` from `start` on, with END last; the first character that starts no token is BAD."""
     out: list[Token] = []
     at = start
     while at < len(text):
-        match = _TOKEN.match(text, at)
-        if match is None:
-            out.append(Token(BAD, text[at], at))
+        token = _of_list(text, at) or _any(text, at)
+        out.append(token)
+        if token.kind == BAD:
             return out
-        kind, token = match.lastgroup or BAD, match[0]
-        if kind == ID:
-            kind = _WORD_KINDS.get(token.lower(), ID)
-        out.append(Token(kind, token, at))
-        at = match.end()
+        at = token.end
     out.append(Token(END, "", at))
     return out

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from enum import Enum
+from functools import lru_cache
 
 from verlint.languages.hydra.functions import SWEEPS, Element, Glob, Pending, Quoted, Shuffled
 from verlint.languages.hydra.lexing import HOLE, single, skeleton
@@ -99,8 +100,11 @@ def is_override_like(word: Text) -> bool:
     return _LIKE.match(skeleton(word)) is not None
 
 
+@lru_cache(maxsize=512)
 def parse_override(word: Text) -> Override | None:
-    """The override that a word is, with `error` when Hydra would refuse it; None for an empty word or an option."""
+    """The override that a word is, with `error` when Hydra would refuse it; None for an empty word or an option.
+
+    Kept for the next path through the same script: most words of a command are the same on all of them."""
     text = skeleton(word)
     if not text or text[0] == "-":
         return None
@@ -232,6 +236,8 @@ def _key(text: str) -> tuple[str, str]:
 
 def _key_fault(text: str, at: _Layout) -> ValueFault | None:
     key = text[at.key_start : at.key_end]
+    if at.assigned and key.isascii() and all(map(str.isidentifier, key.split("."))):
+        return None
     match = _KEY.match(key)
     good = match.end() if match else 0
     if good == len(key) or (HOLE in key and _KEY.fullmatch(key.replace(HOLE, ""))):

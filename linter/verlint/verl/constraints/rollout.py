@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from verlint.verl.constraints import AT_WORKERS, Ask, Row
-from verlint.verl.facts import GPUS, MODEL_PATH, NODES, ROLLOUT, Facts, gpus_are, short
-from verlint.verl.model_config import HEADS
+from verlint.verl.facts import GPUS, HEADS, MODEL_PATH, NODES, ROLLOUT, Facts, gpus_are, short
 
 TENSOR = f"{ROLLOUT}.tensor_model_parallel_size"
 DATA = f"{ROLLOUT}.data_parallel_size"

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from verlint.verl.constraints import AT_WORKERS, Row
-from verlint.verl.facts import ACTOR, CRITIC_PATH, MODEL, MODEL_PATH, REF, SEQUENCE_PARALLEL, Facts
-from verlint.verl.model_config import HEADS, KV_HEADS
+from verlint.verl.facts import ACTOR, CRITIC_PATH, HEADS, KV_HEADS, MODEL, MODEL_PATH, REF, SEQUENCE_PARALLEL, Facts
 from verlint.verl.undecided import Undecided
 
 REMOVE_PADDING = f"{MODEL}.use_remove_padding"

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from verlint.verl.constraints import AT_STEP, AT_WORKERS, Ask, Row, Say
-from verlint.verl.facts import ACTOR, DYNAMIC, MODEL_PATH, REF, ROLLOUT, SEQUENCE_PARALLEL, Facts
-from verlint.verl.model_config import LONGEST
+from verlint.verl.facts import ACTOR, DYNAMIC, LONGEST, MODEL_PATH, REF, ROLLOUT, SEQUENCE_PARALLEL, Facts
 from verlint.verl.undecided import Undecided
 
 PROMPT = "data.max_prompt_length"
