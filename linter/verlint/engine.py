@@ -16,6 +16,7 @@ from verlint.files.reader import Unreadable
 from verlint.finding import Finding, Severity, Verdict
 from verlint.header import OWN_CODE, Header, UnknownRule, headers, match_headers
 from verlint.languages.bash.command import Command
+from verlint.memo import forget
 from verlint.record import dataclass, field, replace
 from verlint.result import Report, Summary
 from verlint.rule import Context, Rule, load_rule
@@ -71,6 +72,7 @@ def check_loaded(
 ) -> Report:
     """Everything the selected rules find in a project, and in the inputs of a run."""
     rules = selected_rules(settings)
+    forget()
     outcome = _check_parts(project, rules, unreadable)
     for rule in rules if inputs else ():
         if rule.subject == "Input":
@@ -122,6 +124,7 @@ def _let_go() -> None:
     """Free what a part was made of: its objects hold each other."""
     import gc
 
+    forget()
     gc.collect()
 
 
@@ -242,19 +245,13 @@ def _about(finding: Finding, subject: object) -> Finding:
 
 
 def _run_on_sites(rule: Rule, project: Project, context: Context, outcome: _Outcome) -> None:
-    for variants in project.sites.values():
-        by_entry: dict[tuple[int, object], list[tuple[Variant, list[Finding]]]] = {}
-        for variant in variants:
-            subject: object = variant.command
-            if rule.on is Launch:
-                subject = project.launch(variant.command)
-                if subject is None:
-                    continue
-            found = _guarded(rule, subject, context, variant.command.span, outcome)
-            group = (id(variant.entry), tuple(call.span.order() for call in variant.command.around.stack))
-            by_entry.setdefault(group, []).append((variant, [_in_context(f, variant) for f in found]))
-        for group_found in by_entry.values():
-            outcome.findings.extend(_agreed(group_found))
+    for group in project.launch_groups if rule.on is Launch else project.command_groups:
+        found: list[tuple[Variant, list[Finding]]] = []
+        for subject, variant in group:
+            of_variant = _guarded(rule, subject, context, variant.command.span, outcome)
+            found.append((variant, [_in_context(each, variant) for each in of_variant]))
+        if any(each for _, each in found):
+            outcome.findings.extend(_agreed(found))
 
 
 def _in_context(finding: Finding, variant: Variant) -> Finding:

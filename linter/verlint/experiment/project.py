@@ -12,7 +12,7 @@ from verlint.experiment.launch import Launch
 from verlint.experiment.launches import Launches
 from verlint.experiment.script import Script, start_folder
 from verlint.experiment.stage import Experiment, Stage
-from verlint.experiment.variants import Place, Variant, by_place, variants_of
+from verlint.experiment.variants import Place, Variant, by_call, by_place, variants_of
 from verlint.files.comments import directives
 from verlint.files.kinds import Kind, mark_of
 from verlint.files.loading import Loaded
@@ -202,6 +202,20 @@ class Project:
             for variant in variants
             if (launch := self.launch(variant.command)) is not None
         ]
+
+    @cached_property
+    def command_groups(self) -> list[list[tuple[Command, Variant]]]:
+        """The commands of `sites`, those together that are one command as one call gives it."""
+        every = [[(each.command, each) for each in variants] for variants in self.sites.values()]
+        return [group for site in every for group in by_call(site)]
+
+    @cached_property
+    def launch_groups(self) -> list[list[tuple[Launch, Variant]]]:
+        """The launches, grouped as the commands are."""
+        sites: dict[Place, list[tuple[Launch, Variant]]] = {}
+        for launch, variant in self.launches:
+            sites.setdefault(launch.span.order(), []).append((launch, variant))
+        return [group for site in sites.values() for group in by_call(site)]
 
     @cached_property
     def spec_launches(self) -> list[Launch]:

@@ -15,6 +15,7 @@ from verlint.languages.bash.command import Command
 from verlint.languages.bash.state import Event
 from verlint.languages.bash.wrappers import SHELLS, program_name, shell_call, unwrap
 from verlint.lazy import pattern
+from verlint.memo import by_identity
 from verlint.record import dataclass, field, replace
 from verlint.source import Source, Span
 from verlint.value import Text, Value
@@ -98,6 +99,7 @@ class Called:
     program: str
 
 
+@by_identity
 def called_file(command: Command) -> Called | None:
     """The script or tool that a command starts by its path; None for other commands (also `python -m`)."""
     argv = unwrap(command.argv).argv
