@@ -32,14 +32,14 @@ class Project:
     """Everything loaded for one run. Rules ask it about what lies beyond the thing they look at.
 
     A large project is looked at part by part: then this is a part of `whole`, whose files call none of other parts and
-    are called by none. What a rule must know of all files it asks of `every_file` and `every_part`."""
+    are called by none. What a rule must know of all files it asks of `every_file`, what of all that scripts do, it
+    concludes at the end (`verlint.rule.Pending`)."""
 
     def __init__(self, files: Sequence[Loaded], settings: Settings, root: Path, whole: Project | None = None) -> None:
         self.settings = settings
         self.root: Path = _common_root(root, files) if whole is None else whole.root
         self.files = list(files)
         self.whole: Project = self if whole is None else whole
-        self.parts: list[list[Loaded]] = []
         self.tree: Tree = Tree(self.root, files, None if whole is None else whole.tree)
         self.programs: dict[int, Syntax] = {}
         self.kinds = {id(file.source): file.kind for file in files}
@@ -60,17 +60,10 @@ class Project:
         """The files of all parts."""
         return self.whole.files
 
-    def every_part(self) -> Iterator[Project]:
-        """All parts, this one first; each other one is made anew, and is not to be kept."""
-        yield self
-        own = {id(file) for file in self.files}
-        for files in self.whole.parts if self.whole is not self else ():
-            if files and id(files[0]) not in own:
-                yield self.whole.part(files)
-
     def speaks_of(self, words: Iterable[str]) -> bool:
-        """Whether one of these texts, in lower case, stands in a file of any part, or in one that was read so far."""
-        texts = (*(file.source.text for file in self.every_file), *(text for _, text in self.whole.tree.texts()))
+        """Whether one of these texts, in lower case, stands in a file of any part, or in one that this part has read
+        so far."""
+        texts = (*(file.source.text for file in self.every_file), *(text for _, text in self.tree.texts()))
         return any(word in text for text in map(str.lower, texts) for word in words)
 
     def reached(self) -> list[Source]:
