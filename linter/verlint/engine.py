@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from verlint.experiment.launch import Launch
-from verlint.experiment.parts import parts_of
+from verlint.experiment.parts import Groups, parts_of
 from verlint.experiment.project import Project
 from verlint.experiment.stage import Stage
 from verlint.experiment.variants import Variant
@@ -14,11 +15,12 @@ from verlint.files.kinds import Kind
 from verlint.files.loading import Loaded
 from verlint.files.reader import Unreadable
 from verlint.finding import Finding, Severity, Verdict
-from verlint.header import OWN_CODE, Header, UnknownRule, codes_of, match_headers, packs_in_use
+from verlint.header import OWN_CODE, Header, UnknownRule, codes_of, find_header, match_headers, packs_in_use
 from verlint.languages.bash.command import Command
+from verlint.memo import forget
 from verlint.record import dataclass, field, replace
 from verlint.result import Report, Summary
-from verlint.rule import Context, Rule, load_rule
+from verlint.rule import Context, Pending, Rule, load_rule
 from verlint.settings import Settings
 from verlint.source import Span
 
@@ -36,6 +38,8 @@ class _Outcome:
     experiments: int = 0
     stages: int = 0
     jobs: int = 0
+    pending: list[tuple[str, Pending]] = field(default_factory=list)
+    surveys: dict[str, list[Any]] = field(default_factory=dict)
 
 
 def selected_rules(settings: Settings) -> list[Header]:
@@ -65,17 +69,25 @@ def check_project(
     *,
     unreadable: Sequence[Unreadable] = (),
     inputs: Sequence[Input] = (),
+    jobs: int = 1,
 ) -> Report:
-    """Everything the selected rules find in the loaded files, and in the inputs of a run where these are given."""
-    return check_loaded(Project(files, settings, root), settings, unreadable=unreadable, inputs=inputs)
+    """Everything the selected rules find in the loaded files, and in the inputs of a run where these are given. A large
+    project is looked at by up to `jobs` processes, 0: by as many as there are processors."""
+    return check_loaded(Project(files, settings, root), settings, unreadable=unreadable, inputs=inputs, jobs=jobs)
 
 
 def check_loaded(
-    project: Project, settings: Settings, *, unreadable: Sequence[Unreadable] = (), inputs: Sequence[Input] = ()
+    project: Project,
+    settings: Settings,
+    *,
+    unreadable: Sequence[Unreadable] = (),
+    inputs: Sequence[Input] = (),
+    jobs: int = 1,
 ) -> Report:
     """Everything the selected rules find in a project, and in the inputs of a run."""
     rules = selected_rules(settings)
-    outcome = _check_parts(project, rules, unreadable)
+    forget()
+    outcome = _check_parts(project, rules, unreadable, jobs)
     for rule in rules if inputs else ():
         if rule.subject == "Input":
             _run_on_inputs(load_rule(rule), project, inputs, outcome)
@@ -92,50 +104,66 @@ def check_loaded(
 # ---- parts
 
 
-def _check_parts(project: Project, rules: Sequence[Header], unreadable: Sequence[Unreadable]) -> _Outcome:
+def _check_parts(project: Project, rules: Sequence[Header], unreadable: Sequence[Unreadable], jobs: int) -> _Outcome:
     """What the rules find part by part. Parts that turn out to belong together are looked at once more, together."""
-    parts = project.parts = parts_of(project.files)
+    parts = parts_of(project.files)
     if len(parts) == 1:
         return _check_part(project, rules, unreadable)
-    number_of = {id(file.source): number for number, part in enumerate(parts) for file in part}
-    outcomes: dict[int, _Outcome] = {}
-    waiting = list(range(len(parts)))
-    while waiting:
-        number = waiting.pop(0)
-        part = project.part(parts[number])
-        outcome = _check_part(part, rules, ())
-        others = {number_of[id(source)] for source in part.reached()}
-        del part
-        _let_go()
-        if not others:
-            outcomes[number] = outcome
-            continue
-        others.add(number)
-        together = {id(file.source) for other in others for file in parts[other]}
-        for other in others:
-            parts[other] = []
-            outcomes.pop(other, None)
-        waiting = [other for other in waiting if other not in others] + [len(parts)]
-        number_of |= dict.fromkeys(together, len(parts))
-        parts.append([file for file in project.files if id(file.source) in together])
+    from verlint.workers import workers
+
+    numbers = {id(file): number for number, file in enumerate(project.files)}
+    waiting = [tuple(numbers[id(file)] for file in part) for part in parts]
+    found: dict[tuple[int, ...], _Outcome] = {}
+    with workers(project, _look, jobs, len(parts)) as every:
+        while waiting:
+            groups = Groups([*found, *waiting])
+            for part, looked in zip(waiting, every.each(waiting), strict=True):
+                found[part] = looked.outcome
+                groups.join((part[0], *looked.reached))
+            waiting = [together for group in groups.every() if (together := tuple(sorted(group))) not in found]
+            joined = {number for part in waiting for number in part}
+            found = {part: outcome for part, outcome in found.items() if part[0] not in joined}
     all_files = _check_part(project.part([]), rules, unreadable)
-    return _joined([all_files, *(outcomes[number] for number in sorted(outcomes))])
+    outcome = _joined([all_files, *(found[part] for part in sorted(found))])
+    _conclude(project, outcome)
+    return outcome
 
 
-def _let_go() -> None:
-    """Free what a part was made of: its objects hold each other."""
-    import gc
+def _look(project: Project, files: Sequence[Loaded]) -> tuple[_Outcome, Project]:
+    """What the rules find in a part, with what they gather of it for their conclusions."""
+    rules = selected_rules(project.settings)
+    part = project.part(files)
+    outcome = _check_part(part, rules, ())
+    for rule in map(load_rule, rules):
+        if rule.survey is not None:
+            outcome.surveys[rule.code] = [rule.survey(part)]
+    return outcome, part
 
-    gc.collect()
+
+def _conclude(project: Project, outcome: _Outcome) -> None:
+    """Add what pending findings come to."""
+    for code, pending in outcome.pending:
+        rule = load_rule(find_header(code))
+        surveys = outcome.surveys.get(code)
+        if surveys is None:
+            surveys = outcome.surveys[code] = [] if rule.survey is None else [rule.survey(project)]
+        context = Context(rule, project, _options(rule, project.settings))
+        outcome.findings.extend(_caught(rule, partial(pending.conclude, surveys, context), None, None, outcome))
 
 
 def _joined(outcomes: Sequence[_Outcome]) -> _Outcome:
+    surveys: dict[str, list[Any]] = {}
+    for each in outcomes:
+        for code, said in each.surveys.items():
+            surveys.setdefault(code, []).extend(said)
     return _Outcome(
         [finding for each in outcomes for finding in each.findings],
         any(each.crashed for each in outcomes),
         sum(each.experiments for each in outcomes),
         sum(each.stages for each in outcomes),
         sum(each.jobs for each in outcomes),
+        [pending for each in outcomes for pending in each.pending],
+        surveys,
     )
 
 
@@ -144,6 +172,8 @@ def _check_part(project: Project, rules: Sequence[Header], unreadable: Sequence[
     for rule in rules:
         if rule.code != OWN_CODE and _has_subject(rule, project, unreadable):
             _run(load_rule(rule), project, unreadable, outcome)
+    if project.whole is project:
+        _conclude(project, outcome)
     outcome.findings = _with_edits_of_files(outcome.findings, project)
     experiments = [each for each in project.experiments if each.root and (each.is_spec or len(each.stages) > 1)]
     outcome.experiments = len(experiments)
@@ -230,13 +260,29 @@ def _guarded(rule: Rule, subject: object, context: Context, place: Span | None, 
     """The findings of a rule on one thing; a rule that crashes becomes a finding, and the rest goes on."""
     if rule.families and isinstance(subject, Launch) and subject.family not in rule.families:
         return []
+    return _caught(rule, lambda: rule.check(subject, context), subject, place, outcome)
+
+
+def _caught(
+    rule: Rule,
+    check: Callable[[], Iterable[Finding | Pending]],
+    subject: object,
+    place: Span | None,
+    outcome: _Outcome,
+) -> list[Finding]:
+    found: list[Finding] = []
     try:
-        return [_about(finding, subject) for finding in rule.check(subject, context)]
+        for each in check():
+            if isinstance(each, Pending):
+                outcome.pending.append((rule.code, each))
+            else:
+                found.append(_about(each, subject))
     except Exception as error:
         outcome.crashed = True
         message = f"the rule itself failed here ({type(error).__name__}: {error}); please report it"
         path = place.in_file().source.path if place is not None else getattr(subject, "path", "")
         return [Finding(rule.code, rule.slug, Severity.ERROR, Verdict.FAIL, message, place, path=str(path))]
+    return found
 
 
 def _about(finding: Finding, subject: object) -> Finding:
@@ -246,19 +292,13 @@ def _about(finding: Finding, subject: object) -> Finding:
 
 
 def _run_on_sites(rule: Rule, project: Project, context: Context, outcome: _Outcome) -> None:
-    for variants in project.sites.values():
-        by_entry: dict[tuple[int, object], list[tuple[Variant, list[Finding]]]] = {}
-        for variant in variants:
-            subject: object = variant.command
-            if rule.on is Launch:
-                subject = project.launch(variant.command)
-                if subject is None:
-                    continue
-            found = _guarded(rule, subject, context, variant.command.span, outcome)
-            group = (id(variant.entry), tuple(call.span.order() for call in variant.command.around.stack))
-            by_entry.setdefault(group, []).append((variant, [_in_context(f, variant) for f in found]))
-        for group_found in by_entry.values():
-            outcome.findings.extend(_agreed(group_found))
+    for group in project.launch_groups if rule.on is Launch else project.command_groups:
+        found: list[tuple[Variant, list[Finding]]] = []
+        for subject, variant in group:
+            of_variant = _guarded(rule, subject, context, variant.command.span, outcome)
+            found.append((variant, [_in_context(each, variant) for each in of_variant]))
+        if any(each for _, each in found):
+            outcome.findings.extend(_agreed(found))
 
 
 def _in_context(finding: Finding, variant: Variant) -> Finding:

@@ -6,7 +6,7 @@ is a pure generator over the smallest thing it needs. Nothing else is to be edit
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from verlint.finding import Finding, Severity, Verdict
 from verlint.header import OWN_LETTERS, OWN_PACKAGE, Header, PackError, find_header, headers, match_headers
@@ -19,9 +19,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeAlias, TypeVar
 
-    F = TypeVar("F", bound=Callable[..., Iterable[Finding]])
+    F = TypeVar("F", bound=Callable[..., "Iterable[Finding | Pending]"])
 
-Check: TypeAlias = "Callable[[Any, Context], Iterable[Finding]]"
+Check: TypeAlias = "Callable[[Any, Context], Iterable[Finding | Pending]]"
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 
@@ -40,6 +40,17 @@ THEMES = {
 }
 
 
+class Pending:
+    """What a rule can judge only when all parts of a large project were looked at. It may come from another process, so
+    it holds plain data, and no more of it than is needed."""
+
+    __slots__ = ()
+
+    def conclude(self, surveys: Sequence[Any], context: Context) -> Iterable[Finding]:
+        """The findings, from what the rule's `survey` says of each part."""
+        raise NotImplementedError
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """A numbered rule.
@@ -48,7 +59,8 @@ class Rule:
     to launches of these families; empty means all. `fixable` is "safe", "unsafe" or "". `words`, in lower case, are
     texts one of which must stand in some file of the project, or in its path, for the rule to have anything to say;
     empty means that it may always have. `options` are the settings it takes, each with its default, whose type a given
-    one must have. `doc` is the module docstring, whose first line is the summary."""
+    one must have. `doc` is the module docstring, whose first line is the summary. `survey` gathers of a part of the
+    project, as plain data, what the `Pending` findings of the rule must know of all parts."""
 
     code: str
     slug: str
@@ -63,6 +75,7 @@ class Rule:
     fixable: str = ""
     words: tuple[str, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
+    survey: Callable[[Any], Any] | None = None
 
     @property
     def summary(self) -> str:
@@ -178,6 +191,7 @@ def rule(
     fixable: str = "",
     words: tuple[str, ...] = (),
     options: Mapping[str, Any] | None = None,
+    survey: Callable[[Any], Any] | None = None,
 ) -> Callable[[F], F]:
     """Declare the function below as the check of a rule. The module docstring is its page."""
 
@@ -196,6 +210,7 @@ def rule(
             fixable=fixable,
             words=words,
             options=options or {},
+            survey=survey,
         )
         return check
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.pieces import flat, identity
 from verlint.languages.bash.wrappers import program_name, unwrap
+from verlint.memo import by_identity
 from verlint.record import dataclass
 from verlint.value import Literal, Text
 
@@ -22,6 +23,7 @@ class BranchChange:
     command: Command
 
 
+@by_identity
 def branch_change(command: Command) -> BranchChange | None:
     """What `git checkout`, `git switch` or `git clone --branch` does; None for other commands."""
     argv = unwrap(command.argv).argv

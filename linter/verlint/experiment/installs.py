@@ -8,6 +8,7 @@ from verlint.experiment.launch import python_program
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.wrappers import program_name, unwrap
 from verlint.lazy import pattern
+from verlint.memo import by_identity
 from verlint.record import dataclass
 from verlint.value import Literal, Text
 
@@ -38,6 +39,7 @@ class Install:
     forced: bool = False
 
 
+@by_identity
 def install_of(command: Command) -> Install | None:
     """What a command installs, None for other commands."""
     if command.builtin or command.function:

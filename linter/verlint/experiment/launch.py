@@ -9,6 +9,7 @@ from verlint.languages.bash.command import Command
 from verlint.languages.bash.wrappers import program_name, unwrap
 from verlint.languages.hydra.override import Form, Override, is_override_like, parse_override
 from verlint.lazy import pattern
+from verlint.memo import by_identity
 from verlint.record import dataclass, field
 from verlint.source import Span
 from verlint.value import Data, Hop, State, Text, Value
@@ -122,6 +123,7 @@ class Program:
         return self.name.known or ""
 
 
+@by_identity
 def python_program(argv: tuple[Text, ...]) -> Program | None:
     """The Python program that a command starts, through wrappers and launchers; None when it starts none."""
     words = unwrap(argv).argv

@@ -7,7 +7,7 @@ here from the names that stand in the texts; whoever looks at a part finds out w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from verlint.files.kinds import Kind
 from verlint.files.loading import Loaded
@@ -43,20 +43,38 @@ def _linked(files: Sequence[Loaded]) -> list[list[Loaded]]:
     by_name: dict[str, list[int]] = {}
     for number, file in enumerate(files):
         by_name.setdefault(_name(file.source.path), []).append(number)
-    heads = list(range(len(files)))
+    groups = Groups((number,) for number in range(len(files)))
+    for number, file in enumerate(files):
+        groups.join((number, *_named_in(file, files, by_name)))
+    return [[files[number] for number in sorted(group)] for group in groups.every()]
 
-    def head(number: int) -> int:
+
+class Groups:
+    """Numbers in groups that grow together."""
+
+    def __init__(self, groups: Iterable[Sequence[int]]) -> None:
+        self._heads: dict[int, int] = {}
+        for group in groups:
+            self._heads.update(dict.fromkeys(group, group[0]))
+
+    def join(self, numbers: Iterable[int]) -> None:
+        """The groups of these numbers become one."""
+        first, *others = map(self._head, numbers)
+        for other in others:
+            self._heads[self._head(other)] = self._head(first)
+
+    def every(self) -> list[list[int]]:
+        """All groups, by their first number in the order given."""
+        found: dict[int, list[int]] = {}
+        for number in self._heads:
+            found.setdefault(self._head(number), []).append(number)
+        return list(found.values())
+
+    def _head(self, number: int) -> int:
+        heads = self._heads
         while heads[number] != number:
             heads[number] = number = heads[heads[number]]
         return number
-
-    for number, file in enumerate(files):
-        for other in _named_in(file, files, by_name):
-            heads[head(other)] = head(number)
-    groups: dict[int, list[Loaded]] = {}
-    for number, file in enumerate(files):
-        groups.setdefault(head(number), []).append(file)
-    return list(groups.values())
 
 
 def _named_in(file: Loaded, files: Sequence[Loaded], by_name: dict[str, list[int]]) -> Iterator[int]:

@@ -12,7 +12,7 @@ from verlint.experiment.launch import Launch
 from verlint.experiment.launches import Launches
 from verlint.experiment.script import Script, start_folder
 from verlint.experiment.stage import Experiment, Stage
-from verlint.experiment.variants import Place, Variant, by_place, variants_of
+from verlint.experiment.variants import Place, Variant, by_call, by_place, variants_of
 from verlint.files.comments import directives
 from verlint.files.kinds import Kind, mark_of
 from verlint.files.loading import Loaded
@@ -32,14 +32,14 @@ class Project:
     """Everything loaded for one run. Rules ask it about what lies beyond the thing they look at.
 
     A large project is looked at part by part: then this is a part of `whole`, whose files call none of other parts and
-    are called by none. What a rule must know of all files it asks of `every_file` and `every_part`."""
+    are called by none. What a rule must know of all files it asks of `every_file`, what of all that scripts do, it
+    concludes at the end (`verlint.rule.Pending`)."""
 
     def __init__(self, files: Sequence[Loaded], settings: Settings, root: Path, whole: Project | None = None) -> None:
         self.settings = settings
         self.root: Path = _common_root(root, files) if whole is None else whole.root
         self.files = list(files)
         self.whole: Project = self if whole is None else whole
-        self.parts: list[list[Loaded]] = []
         self.tree: Tree = Tree(self.root, files, None if whole is None else whole.tree)
         self.programs: dict[int, Syntax] = {}
         self.kinds = {id(file.source): file.kind for file in files}
@@ -60,17 +60,10 @@ class Project:
         """The files of all parts."""
         return self.whole.files
 
-    def every_part(self) -> Iterator[Project]:
-        """All parts, this one first; each other one is made anew, and is not to be kept."""
-        yield self
-        own = {id(file) for file in self.files}
-        for files in self.whole.parts if self.whole is not self else ():
-            if files and id(files[0]) not in own:
-                yield self.whole.part(files)
-
     def speaks_of(self, words: Iterable[str]) -> bool:
-        """Whether one of these texts, in lower case, stands in a file of any part, or in one that was read so far."""
-        texts = (*(file.source.text for file in self.every_file), *(text for _, text in self.whole.tree.texts()))
+        """Whether one of these texts, in lower case, stands in a file of any part, or in one that this part has read
+        so far."""
+        texts = (*(file.source.text for file in self.every_file), *(text for _, text in self.tree.texts()))
         return any(word in text for text in map(str.lower, texts) for word in words)
 
     def reached(self) -> list[Source]:
@@ -202,6 +195,20 @@ class Project:
             for variant in variants
             if (launch := self.launch(variant.command)) is not None
         ]
+
+    @cached_property
+    def command_groups(self) -> list[list[tuple[Command, Variant]]]:
+        """The commands of `sites`, those together that are one command as one call gives it."""
+        every = [[(each.command, each) for each in variants] for variants in self.sites.values()]
+        return [group for site in every for group in by_call(site)]
+
+    @cached_property
+    def launch_groups(self) -> list[list[tuple[Launch, Variant]]]:
+        """The launches, grouped as the commands are."""
+        sites: dict[Place, list[tuple[Launch, Variant]]] = {}
+        for launch, variant in self.launches:
+            sites.setdefault(launch.span.order(), []).append((launch, variant))
+        return [group for site in sites.values() for group in by_call(site)]
 
     @cached_property
     def spec_launches(self) -> list[Launch]:

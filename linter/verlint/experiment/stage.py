@@ -14,6 +14,7 @@ from verlint.families.model import Family, StageKind
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.state import Event
 from verlint.languages.bash.wrappers import SHELLS, program_name, shell_call, unwrap
+from verlint.memo import by_identity
 from verlint.record import dataclass, field, replace
 from verlint.source import Source, Span
 from verlint.value import Text, Value
@@ -96,6 +97,7 @@ class Called:
     program: str
 
 
+@by_identity
 def called_file(command: Command) -> Called | None:
     """The script or tool that a command starts by its path; None for other commands (also `python -m`)."""
     argv = unwrap(command.argv).argv

@@ -9,6 +9,12 @@ from verlint.languages.bash.command import Command
 from verlint.languages.bash.replay import Path
 from verlint.record import dataclass
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    T = TypeVar("T")
+
 Place = tuple[str, int, int]
 """Path of a file and two offsets in it: where a command is written."""
 
@@ -61,6 +67,16 @@ def by_place(variants: Iterable[Variant]) -> Mapping[Place, list[Variant]]:
     for variant in variants:
         found.setdefault(variant.command.span.order(), []).append(variant)
     return {place: _called(each) for place, each in sorted(found.items())}
+
+
+def by_call(site: Iterable[tuple[T, Variant]]) -> Iterable[list[tuple[T, Variant]]]:
+    """What one place gives, by the script it was reached from and the calls on the way there."""
+    found: dict[object, list[tuple[T, Variant]]] = {}
+    for each in site:
+        variant = each[1]
+        calls = tuple(call.span.order() for call in variant.command.around.stack)
+        found.setdefault((id(variant.entry), calls), []).append(each)
+    return found.values()
 
 
 def _called(variants: list[Variant]) -> list[Variant]:

@@ -91,6 +91,17 @@ class Tree:
         """Every file that was read so far."""
         return [source for source in self._sources.values() if source is not None]
 
+    def by_path(self) -> list[tuple[str, Source]]:
+        """Every file that was read so far, with its path."""
+        return [(path, source) for path, source in self._sources.items() if source is not None]
+
+    def adopted(self, path: str, shown: str, text: str) -> Source:
+        """The source of a file whose text another process has read."""
+        found = self._sources.get(path)
+        if found is None:
+            found = self._sources[path] = Source(shown, text)
+        return found
+
     def source(self, path: str) -> Source | None:
         """The text of a file; None when there is none or it is no readable text."""
         if path in self._sources:

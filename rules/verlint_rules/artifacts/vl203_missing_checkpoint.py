@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from weakref import WeakKeyDictionary
 
 from verlint.experiment.checkpoints import Ledger, Place, Save, Use, ledger_of_script, saved_by
 from verlint.experiment.paths import Components, components, last_component, parent, shown
@@ -28,8 +27,8 @@ from verlint.experiment.stage import Experiment
 from verlint.families import FAMILIES
 from verlint.finding import Finding
 from verlint.lazy import pattern
-from verlint.record import dataclass
-from verlint.rule import ERROR, Context, rule
+from verlint.record import dataclass, replace
+from verlint.rule import ERROR, Context, Pending, rule
 from verlint.source import Span
 
 TYPE_CHECKING = False
@@ -45,8 +44,14 @@ _ORIGINS = frozenset(
 _EARLIER = "train it before, or check that an earlier session left it there"
 
 
-@rule("VL203", "missing-checkpoint", on=Experiment, severity=ERROR, since="0.1")
-def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
+def _trained_folders(project: Project) -> frozenset[Components]:
+    """The folders in which the launches of a part of the project save."""
+    saves = (saved_by(launch, Place(0, 0, 0)) for launch, _ in project.launches)
+    return frozenset(save.key for save in saves if save is not None)
+
+
+@rule("VL203", "missing-checkpoint", on=Experiment, severity=ERROR, since="0.1", survey=_trained_folders)
+def check(experiment: Experiment, ctx: Context) -> Iterator[Finding | Pending]:
     if experiment.spec is not None:
         if experiment.spec.spec is not None:
             yield from _of_spec(experiment.spec.spec, ctx)
@@ -57,7 +62,26 @@ def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
     ledger = ledger_of_script(script, ctx.project.launch)
     if ledger.saves and not ledger.cut_short:
         judged = [found for uses in _grouped(ledger.uses) if (found := _judged(uses, ledger, ctx)) is not None]
-        yield from (_finding(each, ctx, script.document) for each in _folded(judged))
+        for each in _folded(judged):
+            finding = _finding(each, ctx, script.document)
+            if each.verdict.slip:
+                earlier = replace(each.verdict, certain=False, help=_EARLIER)
+                trained = _finding(replace(each, verdict=earlier), ctx, script.document)
+                yield _Slip(_first(each.uses).key, finding, trained)
+            else:
+                yield finding
+
+
+@dataclass(frozen=True, slots=True)
+class _Slip(Pending):
+    """A name that is surely wrong, unless some script of the project trains a run of this name."""
+
+    folder: Components
+    found: Finding
+    trained: Finding
+
+    def conclude(self, surveys: Sequence[frozenset[Components]], context: Context) -> Iterator[Finding]:
+        yield self.trained if any(self.folder in each for each in surveys) else self.found
 
 
 # ---- drivers and documents
@@ -81,6 +105,7 @@ class _Verdict:
     label: str = ""
     own: bool = False
     order: bool = False
+    slip: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,9 +235,9 @@ def _unmade(use: Use, ledger: Ledger, name: str, ctx: Context) -> _Verdict | Non
     if not near:
         return _Verdict(False, reason, _EARLIER)
     save = names[near[0]]
-    certain = _is_slip(name, near, names, use, ledger) and not _trained_elsewhere(use, ctx)
-    help = f"write {near[0]}, or train {name} before" if certain else _EARLIER
-    return _Verdict(certain, reason, help, ", ".join(near), save, "trains the run of the similar name")
+    slip = _is_slip(name, near, names, use, ledger) and not _trained_by_stage(name, ctx)
+    help = f"write {near[0]}, or train {name} before" if slip else _EARLIER
+    return _Verdict(slip, reason, help, ", ".join(near), save, "trains the run of the similar name", slip=slip)
 
 
 def _unfilled(use: Use, ledger: Ledger) -> _Verdict:
@@ -284,23 +309,8 @@ def _numbers(name: str) -> list[int]:
     return [int(number) for number in _ROUND.findall(name)]
 
 
-_TRAINED: WeakKeyDictionary[Project, frozenset[Components]] = WeakKeyDictionary()
-
-
-def _trained_folders(project: Project, place: Place) -> frozenset[Components]:
-    """The folders in which the launches of the whole project save."""
-    found = _TRAINED.get(project.whole)
-    if found is None:
-        saves = (saved_by(launch, place) for part in project.every_part() for launch, _ in part.launches)
-        found = _TRAINED[project.whole] = frozenset(save.key for save in saves if save is not None)
-    return found
-
-
-def _trained_elsewhere(use: Use, ctx: Context) -> bool:
-    """Whether another script or a spec of the project trains this run."""
-    if use.key in _trained_folders(ctx.project, use.place):
-        return True
-    name = last_component(use.folder).shown
+def _trained_by_stage(name: str, ctx: Context) -> bool:
+    """Whether a spec of the project trains this run."""
     stages = (stage for file in ctx.project.specs if file.spec is not None for stage in file.spec.stages.values())
     return any(str(stage.args["exp_name"]) == name and stage.outs for stage in stages if "exp_name" in stage.args)
 

@@ -21,27 +21,31 @@ Fix: read the file that the tool writes, or add the step that writes this one; n
 from __future__ import annotations
 
 import posixpath
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from weakref import WeakKeyDictionary
 
-from verlint.experiment.checkpoints import Ledger, ledger_of_script
+from verlint.experiment.checkpoints import ledger_of_script
 from verlint.experiment.paths import Components, absolute, components, is_below, last_component, parent, shown
 from verlint.experiment.project import Project
 from verlint.experiment.script import Script
 from verlint.experiment.stage import Experiment
 from verlint.experiment.tools import OPEN, called_source, called_tool, data_files, is_named, touched
 from verlint.finding import Finding
-from verlint.languages.bash.command import Command
+from verlint.languages.bash.command import Command, Surroundings
 from verlint.languages.bash.pieces import flat
 from verlint.lazy import pattern
-from verlint.record import dataclass, field
-from verlint.rule import ERROR, Context, rule
+from verlint.memo import by_identity
+from verlint.record import dataclass, field, replace
+from verlint.rule import ERROR, Context, Pending, rule
 from verlint.source import Source, Span
 from verlint.value import Text, Value
 from verlint_rules.artifacts.training import FILES
 
 TYPE_CHECKING = False  # as `typing` says it, without its import
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from verlint_rules.artifacts.local_models import LocalModel
 
 _FILE = pattern(r"[^\[\],'\"\s]+\.(?:parquet|jsonl?)(?=$|[\],'\"\s])")
@@ -49,8 +53,33 @@ _CUTOFF = 0.8
 _TOOL_FOLDERS = ("tools", "data", "scripts/data", "data_preprocess")
 
 
-@rule("VL208", "dangling-input", on=Experiment, severity=ERROR, since="0.1", words=("_files=", "/tmp/"))
-def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """What the scripts of one start folder say: the names of data files in the texts of the tools they call, with the
+    place of each, the words of all commands that are no launches, and the calls of Python tools with how often each is
+    made."""
+
+    names: dict[str, tuple[Source, Span]]
+    words: dict[str, None] = field(default_factory=dict)
+    calls: list[tuple[Command, int]] = field(default_factory=list)
+
+
+_Survey: TypeAlias = "Sequence[tuple[Source, str, _Written]]"
+
+
+def _survey(project: Project) -> _Survey:
+    """What each script of a part says, with its start folder. Where nothing speaks of Python files there are no tools,
+    and what the scripts do need not be known."""
+    texts = (*(file.source for file in project.every_file), *project.tree.sources())
+    if not any(".py" in source.text for source in texts):
+        starts = {script.start for script in project.scripts}
+        if not any(_in_tools(project, start) for start in starts):
+            return ()
+    return [(script.source, script.start, _read(script, project)) for script in project.scripts]
+
+
+@rule("VL208", "dangling-input", on=Experiment, severity=ERROR, since="0.1", words=("_files=", "/tmp/"), survey=_survey)
+def check(experiment: Experiment, ctx: Context) -> Iterator[Finding | Pending]:
     script = experiment.script
     if script is None or not experiment.root:
         return
@@ -82,45 +111,55 @@ def _of_model(model: LocalModel, ctx: Context) -> Finding:
     return found
 
 
-def _data_files(script: Script, ctx: Context) -> Iterator[Finding]:
-    known = _written(ctx.project, script.start)
-    made = known.names
-    inputs = _inputs(script, ctx) if made else []
+def _data_files(script: Script, ctx: Context) -> Iterator[Pending]:
+    inputs = _inputs(script, ctx)
     if not inputs:
         return
     ledger = ledger_of_script(script, ctx.project.launch)
-    if ledger.cut_short or any(folder == () for folder, _ in ledger.makers):
-        return
-    filled = [folder for folder, _ in ledger.makers]
-    if any(is_below(each.key, folder) for each in inputs for folder in filled):
-        filled = _filled(ledger, known, script, ctx)
-    others = "\n".join(known.words)
-    groups: dict[tuple[object, str], list[_Input]] = {}
-    for each in inputs:
-        if any(is_below(each.key, folder) for folder in filled):
-            continue
-        if _is_made(each.name, made):
-            yield from _elsewhere(each, script, known, others, ctx)
-        elif each.name not in others:
-            groups.setdefault((each.span.order(), each.value.key), []).append(each)
-    for found in groups.values():
-        yield from _finding(found, made, ctx)
+    if not ledger.cut_short and all(folder != () for folder, _ in ledger.makers):
+        yield _Reads(script.start, inputs, Counter(folder for folder, _ in ledger.makers))
 
 
-def _filled(ledger: Ledger, known: _Written, script: Script, ctx: Context) -> list[Components]:
+@dataclass(frozen=True, slots=True)
+class _Reads(Pending):
+    """The files that the launches of a script read, where it is started, and the folders that commands of unknown
+    effect may have filled before, with how many."""
+
+    start: str
+    inputs: list[_Input]
+    makers: Mapping[Components, int]
+
+    def conclude(self, surveys: Sequence[_Survey], context: Context) -> Iterator[Finding]:
+        known = _written(surveys, self.start, context.project)
+        if not known.names:
+            return
+        filled = list(self.makers)
+        if any(is_below(each.key, folder) for each in self.inputs for folder in filled):
+            filled = _filled(self, known, context)
+        groups: dict[tuple[object, str], list[_Input]] = {}
+        for each in self.inputs:
+            if any(is_below(each.key, folder) for folder in filled):
+                continue
+            if _is_made(each.name, known.names):
+                yield from _elsewhere(each, self.start, known, context)
+            elif each.name not in known.others:
+                groups.setdefault((each.span.order(), each.value.key), []).append(each)
+        for found in groups.values():
+            yield from _finding(found, known.names, context)
+
+
+def _filled(reads: _Reads, known: _Known, ctx: Context) -> list[Components]:
     """The folders that commands of unknown effect may have filled; a tool of which each file is known fills none."""
-    counts: dict[Components, int] = {}
-    for folder, _ in ledger.makers:
-        counts[folder] = counts.get(folder, 0) + 1
-    for command in known.calls:
-        called = called_tool(command, ctx.project.tree, script.start)
+    counts = dict(reads.makers)
+    for command, times in known.calls:
+        called = called_tool(command, ctx.project.tree, reads.start)
         written = [use for use in touched(called) if use.how == "write"] if called is not None else []
         if called is None or not written or any(last_component(use.path).known is None for use in written):
             continue
         for word in called.words:
             folder = components(absolute(word, command.around.cwd))
             if folder in counts:
-                counts[folder] -= 1
+                counts[folder] -= times
     return [folder for folder, count in counts.items() if count > 0]
 
 
@@ -161,48 +200,34 @@ def _files(value: Value) -> Iterator[Text]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Written:
-    """What the scripts of one start folder say: the names of data files in the texts of the tools they call, with the
-    place of each, the words of all commands that are no launches, and the calls of Python tools."""
+class _Known:
+    """What all scripts of a start folder say together. `others` are their words, one a line."""
 
     names: dict[str, tuple[Source, Span]]
-    words: list[str]
-    calls: list[Command] = field(default_factory=list)
+    others: str
+    calls: list[tuple[Command, int]]
 
 
-_KNOWN: WeakKeyDictionary[Project, dict[str, _Written]] = WeakKeyDictionary()
-_READ: WeakKeyDictionary[Project, dict[int, tuple[str, _Written]]] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[Project, dict[str, _Known]] = WeakKeyDictionary()
 
 
-def _written(project: Project, start: str) -> _Written:
-    """That for the scripts of a whole project which are started in a folder."""
-    known = _KNOWN.setdefault(project.whole, {})
+def _written(surveys: Sequence[_Survey], start: str, project: Project) -> _Known:
+    """That for the scripts of the whole project which are started in a folder, in the order of their files."""
+    known = _KNOWN.setdefault(project, {})
     if start not in known:
-        known[start] = _read_all(project, start)
+        names = _in_tools(project, start)
+        words: dict[str, None] = {}
+        calls: list[tuple[Command, int]] = []
+        of_source = {id(source): (there, each) for survey in surveys for source, there, each in survey}
+        for file in project.files:
+            there, each = of_source.get(id(file.source), ("", None))
+            if each is not None and there == start:
+                for name, place in each.names.items():
+                    names.setdefault(name, place)
+                words.update(each.words)
+                calls += each.calls
+        known[start] = _Known(names, "\n".join(words), calls)
     return known[start]
-
-
-def _read_all(project: Project, start: str) -> _Written:
-    """What the scripts of a start folder say, in the order of their files. Where nothing speaks of Python files there
-    are no tools, and what the scripts do need not be known."""
-    out = _Written(_in_tools(project, start), [])
-    texts = (*(file.source for file in project.every_file), *project.tree.sources())
-    if not out.names and not any(".py" in source.text for source in texts):
-        return out
-    found = _READ.get(project.whole)
-    if found is None:
-        found = _READ[project.whole] = {
-            id(script.source): (script.start, _read(script, part))
-            for part in project.every_part()
-            for script in part.scripts
-        }
-    for there, each in (found[id(file.source)] for file in project.every_file if id(file.source) in found):
-        if there == start:
-            for name, place in each.names.items():
-                out.names.setdefault(name, place)
-            out.words.extend(each.words)
-            out.calls.extend(each.calls)
-    return out
 
 
 def _in_tools(project: Project, start: str) -> dict[str, tuple[Source, Span]]:
@@ -244,20 +269,32 @@ def _written_by(source: Source) -> dict[str, Span]:
 
 
 def _read(script: Script, project: Project) -> _Written:
-    out = _Written({}, [])
+    out = _Written({})
     if script.document:
-        out.words.append(script.source.text)
+        out.words[script.source.text] = None
+    calls: dict[object, list[Command]] = {}
     for path in script.resolution.paths:
         for command in path.commands:
             if not (command.builtin or command.function) and project.launch(command) is not None:
                 continue
-            out.words.extend(word.shown for word in command.argv)
-            out.words.extend(redirect.target.shown for redirect in command.redirects)
+            out.words.update(dict.fromkeys(_words(command)))
             source = called_source(command, script.tree, script.start)
             if source is not None:
                 _collect(source, out.names)
-                out.calls.append(command)
+                place = (tuple(word.identity() for word in command.argv), command.around.cwd.identity())
+                calls.setdefault(place, []).append(command)
+    for same in calls.values():
+        first = same[0]
+        plain = replace(first, around=Surroundings(first.around.cwd, {}), prefix={}, redirects=(), raw=())
+        out.calls.append((plain, len(same)))
     return out
+
+
+@by_identity
+def _words(command: Command) -> tuple[str, ...]:
+    """The words of a command as people write them, with where its output goes."""
+    targets = (redirect.target for redirect in command.redirects)
+    return tuple(each.shown for each in (*command.argv, *targets))
 
 
 def _is_made(name: str, made: Mapping[str, tuple[Source, Span]]) -> bool:
@@ -271,11 +308,11 @@ def _is_made(name: str, made: Mapping[str, tuple[Source, Span]]) -> bool:
     return False
 
 
-def _elsewhere(found: _Input, script: Script, known: _Written, others: str, ctx: Context) -> Iterator[Finding]:
+def _elsewhere(found: _Input, start: str, known: _Known, ctx: Context) -> Iterator[Finding]:
     """A file of the right name that the experiment's call of a tool writes into another folder."""
-    if found.path.known is None or found.path.known in others:
+    if found.path.known is None or found.path.known in known.others:
         return
-    called = [called_tool(command, ctx.project.tree, script.start) for command in known.calls]
+    called = [called_tool(command, ctx.project.tree, start) for command, _ in known.calls]
     writes = [
         use
         for call in called

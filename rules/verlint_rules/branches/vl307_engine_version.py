@@ -13,7 +13,8 @@ Fix: delete the variable, use what took its place, or pin the engine that reads 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from weakref import WeakKeyDictionary
 
 from verlint.experiment.installs import install_of, package_name
 from verlint.experiment.launch import Launch
@@ -63,16 +64,27 @@ class _Engine:
     span: Span | None = None
 
 
+_PINS: WeakKeyDictionary[Project, dict[str, Span]] = WeakKeyDictionary()
+
+
+def _pins(project: Project) -> Mapping[str, Span]:
+    """The versions of vLLM that the scripts of a project install, each with its first place."""
+    found = _PINS.get(project)
+    if found is None:
+        found = _PINS[project] = {}
+        for script in project.scripts:
+            for path in script.resolution.paths[:1] if "vllm" in script.source.text else ():
+                for command in path.commands:
+                    install = install_of(command)
+                    for word in install.packages if install is not None else ():
+                        match = _PIN.search(word.known or "")
+                        if package_name(word) == "vllm" and match is not None:
+                            found.setdefault(match.group(1), word.span or command.span)
+    return found
+
+
 def _engine(launch: Launch, project: Project) -> _Engine | None:
-    pins: dict[str, Span] = {}
-    for script in project.scripts:
-        for path in script.resolution.paths[:1] if "vllm" in script.source.text else ():
-            for command in path.commands:
-                install = install_of(command)
-                for word in install.packages if install is not None else ():
-                    match = _PIN.search(word.known or "")
-                    if package_name(word) == "vllm" and match is not None:
-                        pins.setdefault(match.group(1), word.span or command.span)
+    pins = _pins(project)
     if len(pins) > 1:
         return None
     for version, span in pins.items():

@@ -53,12 +53,12 @@ class Path:
                 found.setdefault(guard.text, []).append(guard.span)
         return found
 
-    @property
+    @cached_property
     def commands(self) -> list[Command]:
         """The commands, in order."""
         return [event for event in self.events if isinstance(event, Command)]
 
-    @property
+    @cached_property
     def assignments(self) -> list[Assignment]:
         """The assignments, in order."""
         return [event for event in self.events if isinstance(event, Assignment)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from verlint.lazy import pattern
+from verlint.memo import by_identity
 from verlint.record import dataclass, field
 from verlint.value import Text
 
@@ -97,6 +98,7 @@ def _assign(assignments: dict[str, Text], word: Text) -> None:
     )
 
 
+@by_identity
 def unwrap(argv: Sequence[Text]) -> Unwrapped:
     """The command inside all wrappers; the given words when there is none."""
     current = Unwrapped(tuple(argv))
