@@ -86,16 +86,12 @@ def _takes_null(view: View, key: str) -> bool:
 
 
 def _clash(given: str, kinds: frozenset[str], override: Override) -> bool:
-    if given == "int":
-        return kinds <= {"list", "str"} and bool(kinds) and "list" in kinds and "str" not in kinds
+    if given in ("int", "bool"):
+        return kinds == {"list"}
     if given == "float":
         data = override.value.data
         whole = isinstance(data, float) and data.is_integer()
         return kinds == {"int"} and whole and "." not in (override.value_text.known or "")
-    if given == "bool":
-        return bool(kinds) and kinds <= {"list"}
-    if given == "str":
-        return bool(kinds) and kinds <= {"bool", "int", "float"}
     return bool(kinds) and kinds <= {"bool", "int", "float"}
 
 
