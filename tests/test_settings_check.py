@@ -90,11 +90,14 @@ def test_codes_are_not_guessed(tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 
 def test_ignoring_what_there_is_not_is_a_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    Path("verlint.toml").write_text("ignore = ['VL999']\nverl = './gone'\n")
+    Path("verlint.toml").write_text(
+        "ignore = ['VL999']\nverl = './gone'\n[per-path-ignores]\n'a/**' = ['VL101']\n'b/**' = ['hard-coded']\n"
+    )
     assert errors(["check"], capsys, tmp_path) == (
         0,
         [
-            "warning: verlint.toml: unknown rule 'VL999'",
+            "warning: verlint.toml:1: `ignore`: unknown rule 'VL999'",
+            "warning: verlint.toml:5: `per-path-ignores`: unknown rule 'hard-coded' (did you mean hard-coded-path?)",
             "warning: verlint.toml: `verl`: there is no VeRL checkout at gone",
         ],
     )

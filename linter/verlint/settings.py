@@ -34,13 +34,13 @@ class SettingsError(Exception):
     the keys they are about, outermost first, to show their lines."""
 
     def __init__(self, path: str, problems: list[str], keys: Sequence[Sequence[str]] = ()) -> None:
-        places = [f"{path}{_line_of(path, key)}" for key in keys] + [path] * (len(problems) - len(keys))
+        places = [f"{path}{line_of(path, key)}" for key in keys] + [path] * (len(problems) - len(keys))
         super().__init__("\n".join(f"{place}: {text}" for place, text in zip(places, problems, strict=True)))
         self.path = path
         self.problems = problems
 
 
-def _line_of(path: str, keys: Sequence[str]) -> str:
+def line_of(path: str, keys: Sequence[str]) -> str:
     """`:LINE` of a key in a TOML file, "" when it is not found: it may be written in other ways than most people's."""
     try:
         lines = Path(path).read_text("utf-8-sig").splitlines()

@@ -7,7 +7,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 
-from verlint.settings import Settings, SettingsError, meant
+from verlint.settings import Settings, SettingsError, line_of, meant
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,12 +32,19 @@ def settings_problems(settings: Settings) -> None:
             keys.append(key)
     if problems:
         raise SettingsError(str(settings.path), problems, keys)
-    off = (*settings.ignore, *(name for names in settings.per_path_ignores.values() for name in names))
-    warn_of_unknown(off, f"{settings.path}: ")
+    _warn_of_unknown_ignored(settings)
     if settings.verl and _is_path(settings.verl) and (problem := verl_problem(settings.verl)):
         print(f"warning: {settings.path}: `verl`: {problem}", file=sys.stderr)
     if settings.model_config and (problem := model_problem(settings.model_config)):
         print(f"warning: {settings.path}: `model-config`: {problem}", file=sys.stderr)
+
+
+def _warn_of_unknown_ignored(settings: Settings) -> None:
+    path = str(settings.path)
+    ignored: list[tuple[tuple[str, ...], Sequence[str]]] = [(("ignore",), settings.ignore)]
+    ignored += [(("per-path-ignores", glob), names) for glob, names in settings.per_path_ignores.items()]
+    for keys, names in ignored:
+        warn_of_unknown(names, f"{path}{line_of(path, keys)}: `{keys[0]}`: ")
 
 
 def use_packs_of(settings: Settings) -> None:
