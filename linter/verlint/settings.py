@@ -52,7 +52,8 @@ def line_of(path: str, keys: Sequence[str]) -> str:
         if (header := _HEADER.match(line)) is not None:
             table = _dotted(header[1])
             table = table[2:] if table[:2] == ["tool", "verlint"] else table
-            if table == wanted[: len(table)] and table:
+            makes_it = not best and table[: len(wanted)] == wanted  # being a table below it
+            if makes_it or (table and table == wanted[: len(table)]):
                 best = f":{number}"
         elif (key := _KEY.match(line)) is not None:
             full = table + _dotted(key[1])
@@ -205,6 +206,8 @@ def _text_or_texts(value: Any) -> tuple[str, ...]:
 
 
 def _level(value: Any) -> Severity:
+    if value in ("off", "none", "ignore", "never", False):
+        raise _WrongError(f"must be one of {', '.join(LEVELS)}; `ignore` and `per-path-ignores` switch rules off")
     if not isinstance(value, str) or value not in LEVELS:
         raise _WrongError(f"must be one of {', '.join(LEVELS)}" + meant(value, LEVELS))
     return LEVELS[value]

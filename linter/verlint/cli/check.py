@@ -9,7 +9,14 @@ from pathlib import Path
 
 from verlint.cli.main import FAILED, FOUND, OK, UsageError
 from verlint.cli.output import emit, output_targets, use_color
-from verlint.cli.settings_check import model_problem, settings_problems, unknown_rules, verl_problem, warn_of_unknown
+from verlint.cli.settings_check import (
+    model_problem,
+    settings_problems,
+    unknown_rules,
+    verl_problem,
+    warn_of_unknown,
+    warn_of_vain_globs,
+)
 from verlint.files.kinds import Kind
 from verlint.files.loading import Loading, load, load_around, load_text
 from verlint.finding import Finding, Verdict
@@ -314,6 +321,7 @@ def read_call(arguments: Arguments) -> Settings:
         if (given := getattr(arguments, name)) is not None:
             before = changes.get(name, getattr(settings, name))
             changes[name] = (*before, *(given if name == "exclude" else _names(given)))
+    warn_of_vain_globs(arguments.exclude or (), settings, "--exclude: ")
     if arguments.verl is not None:
         changes["verl_of_call"] = arguments.verl
     for name in ("model_config", "baseline"):

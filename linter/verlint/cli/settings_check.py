@@ -33,6 +33,9 @@ def settings_problems(settings: Settings) -> None:
     if problems:
         raise SettingsError(str(settings.path), problems, keys)
     _warn_of_unknown_ignored(settings)
+    warn_of_vain_globs(settings.exclude, settings, _place(settings, "exclude"))
+    for glob in settings.per_path_ignores:
+        warn_of_vain_globs([glob], settings, _place(settings, "per-path-ignores", glob))
     if settings.verl and _is_path(settings.verl) and (problem := verl_problem(settings.verl)):
         print(f"warning: {settings.path}: `verl`: {problem}", file=sys.stderr)
     if settings.model_config and (problem := model_problem(settings.model_config)):
@@ -40,11 +43,14 @@ def settings_problems(settings: Settings) -> None:
 
 
 def _warn_of_unknown_ignored(settings: Settings) -> None:
-    path = str(settings.path)
-    ignored: list[tuple[tuple[str, ...], Sequence[str]]] = [(("ignore",), settings.ignore)]
-    ignored += [(("per-path-ignores", glob), names) for glob, names in settings.per_path_ignores.items()]
-    for keys, names in ignored:
-        warn_of_unknown(names, f"{path}{line_of(path, keys)}: `{keys[0]}`: ")
+    warn_of_unknown(settings.ignore, _place(settings, "ignore"))
+    for glob, names in settings.per_path_ignores.items():
+        warn_of_unknown(names, _place(settings, "per-path-ignores", glob))
+
+
+def _place(settings: Settings, *keys: str) -> str:
+    """Where a key of the settings file stands, to begin a warning with."""
+    return f"{settings.path}{line_of(str(settings.path), keys)}: `{keys[0]}`: "
 
 
 def use_packs_of(settings: Settings) -> None:
@@ -110,6 +116,14 @@ def warn_of_unknown(names: Sequence[str], where: str = "") -> None:
     """Say on standard error which names mean no rule."""
     for problem in unknown_rules(names):
         print(f"warning: {where}{problem}", file=sys.stderr)
+
+
+def warn_of_vain_globs(globs: Sequence[str], settings: Settings, where: str = "") -> None:
+    """Say on standard error which globs can match nothing, as paths are relative to the settings and have `/`."""
+    for glob in globs:
+        if "\\" in glob or glob.startswith(("../", "~", f"{settings.root.as_posix()}/")):
+            about = f"paths are relative to {settings.root}, with `/`"
+            print(f"warning: {where}the glob {glob} matches nothing: {about}", file=sys.stderr)
 
 
 def _option_problems(name: str, given: Mapping[str, Any]) -> Iterator[tuple[Sequence[str], str]]:
