@@ -109,7 +109,7 @@ def test_equal_lines_are_counted(project: Path, capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (None, "cannot read the baseline b.json: No such file or directory"),
+        (None, "there is no baseline b.json: --write-baseline makes it"),
         ("{", "the baseline b.json is not JSON: "),
         ("[]", "b.json is no baseline of version 1: write it with --write-baseline"),
         ('{"version": 2, "findings": []}', "b.json is no baseline of version 1: write it with --write-baseline"),
