@@ -34,11 +34,6 @@ def pre_commit(*arguments: str, cwd: Path, home: Path) -> subprocess.CompletedPr
     return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
 
 
-@pytest.fixture(scope="module")
-def hooks(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return commit_all(copy_checkout(tmp_path_factory.mktemp("hooks") / "verlint"))
-
-
 def project(folder: Path, files: dict[str, str]) -> Path:
     for name, text in files.items():
         path = folder / name
@@ -121,15 +116,30 @@ class Project:
 
 
 @pytest.fixture(scope="module")
-def made(hooks: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """The repository as it is committed, and an environment with the hooks."""
-    here = tmp_path_factory.mktemp("precommit") / "project"
-    revision = subprocess.run(
-        ["git", "-C", str(hooks), "rev-parse", "HEAD"], capture_output=True, text=True, check=True
-    )
-    texts = dict.fromkeys(LAUNCHERS, GOOD) | {"run_all.sh": DRIVER, "plain.sh": UNRELATED, "notes.md": "# Notes\n"}
-    texts[".pre-commit-config.yaml"] = CONFIG.format(repo=hooks, rev=revision.stdout.strip())
-    return Project(project(here, texts), here.parent / "home")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """The repository as it is committed, and an environment with the hooks; one for all processes of a test run."""
+    import fcntl
+
+    base = tmp_path_factory.getbasetemp()
+    base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    here = Project(base / "precommit" / "project", base / "precommit" / "home")
+    with (base / "precommit.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not here.folder.exists():
+            hooks = commit_all(copy_checkout(base / "precommit" / "verlint"))
+            revision = subprocess.run(
+                ["git", "-C", str(hooks), "rev-parse", "HEAD"], capture_output=True, text=True, check=True
+            )
+            config = CONFIG.format(repo=hooks, rev=revision.stdout.strip())
+            texts = dict.fromkeys(LAUNCHERS, GOOD) | {
+                "run_all.sh": DRIVER,
+                "plain.sh": UNRELATED,
+                "notes.md": "# Notes\n",
+            }
+            project(here.folder, texts | {".pre-commit-config.yaml": config})
+            done = pre_commit("install-hooks", cwd=here.folder, home=here.home)
+            assert done.returncode == 0, done.stdout + done.stderr
+    return here
 
 
 @pytest.fixture
