@@ -109,7 +109,7 @@ def test_equal_lines_are_counted(project: Path, capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (None, "cannot read the baseline b.json: No such file or directory"),
+        (None, "there is no baseline b.json: --write-baseline makes it"),
         ("{", "the baseline b.json is not JSON: "),
         ("[]", "b.json is no baseline of version 1: write it with --write-baseline"),
         ('{"version": 2, "findings": []}', "b.json is no baseline of version 1: write it with --write-baseline"),
@@ -182,8 +182,9 @@ def test_statistics(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
             "Found 1 error, 2 warnings (2 fixable with --fix, 2 with --unsafe-fixes), 1 to verify.\n"
         ),
     )
-    code, out, _ = check(capsys, "--statistics", "--output-format", "json")
+    code, out, _ = check(capsys, "--statistics", "--output-format", "json", "--output-format", "sarif:x.sarif")
     assert code == 1
+    assert len(json.loads((project / "x.sarif").read_text())["runs"][0]["results"]) == 4
     assert json.loads(out)[0] == {"code": "VL101", "name": "hard-coded-path", "findings": 2, "unsure": 0, "fixable": 2}
 
 
@@ -207,9 +208,10 @@ def test_settings_are_shown_as_they_hold(project: Path, capsys: pytest.CaptureFi
             'verl = "0.7.1"  # call\n'
             '# model-config = ""  # default\n'
             '# baseline = ""  # default\n'
-            "output-format = []  # default\n"
+            'output-format = ["full"]  # default\n'
             "show-files = false  # default\n"
             '# scope = ""  # default\n'
+            "plugins = []  # default\n"
             "\n"
             "[severity]\n"
             '"VL1" = "info"\n'

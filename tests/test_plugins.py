@@ -11,6 +11,7 @@ import venv
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 import verlint
@@ -146,6 +147,9 @@ def test_wrong_options_are_told(house: Site, capsys: pytest.CaptureFixture[str])
 def test_every_format_tells_them(house: Site, capsys: pytest.CaptureFixture[str]) -> None:
     for name in verlint.FORMATS:
         assert "HR101" in said(capsys, "check", "--select=HR", f"--output-format={name}", "train.sh"), name
+    for name, schema in (("json", "verlint-json-v1"), ("sarif", "sarif-2.1.0"), ("gitlab", "gitlab-code-quality")):
+        document = json.loads(said(capsys, "check", "--select=HR", f"--output-format={name}", "train.sh"))
+        jsonschema.validate(document, json.loads((ROOT / "tests" / "schemas" / f"{schema}.schema.json").read_text()))
     sarif = json.loads(said(capsys, "check", "--select=HR", "--output-format=sarif", "train.sh"))
     (rule,) = sarif["runs"][0]["tool"]["driver"]["rules"]
     assert rule["shortDescription"] == {"text": "A run is logged to a project that is not one of ours"}

@@ -110,6 +110,12 @@ def test_a_pyproject_without_our_section_is_passed_over(tmp_path: Path) -> None:
             "[severity]\nVL1 = 'eror'",
             ["`severity` ['VL1'] must be one of info, warning, error (did you mean `error`?)"],
         ),
+        (
+            "[severity]\nVL1 = 'off'",
+            [
+                "`severity` ['VL1'] must be one of info, warning, error; `ignore` and `per-path-ignores` switch rules off"
+            ],
+        ),
         ("[per-path-ignores]\nx = 'VL1'", ["`per-path-ignores` ['x'] must be a list of strings"]),
         ("launchers = ['a.sh']", ["`launchers` must be a table"]),
         ("[rules]\nVL101 = 1", ["`rules` ['VL101'] must be a table"]),

@@ -77,6 +77,12 @@ def test_lines_in_a_pyproject(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert errors(["check"], capsys, tmp_path) == (2, [expected])
 
 
+def test_a_table_that_there_is_not_has_its_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("verlint.toml").write_text("ignore = []\n\n[rule.VL101]\nallow = ['x']\n[rule.VL102]\n")
+    expected = "verlint: error: verlint.toml:3: unknown key `rule` (did you mean `rules`?)"
+    assert errors(["check"], capsys, tmp_path) == (2, [expected])
+
+
 def test_codes_are_not_guessed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert errors(["check", "--select", "VL99"], capsys, tmp_path) == (2, ["verlint: error: unknown rule 'VL99'"])
     near = "unknown rule 'VL930' (did you mean VL903?); unknown rule 'splitbatch' (did you mean split-batch?)"
@@ -90,12 +96,29 @@ def test_codes_are_not_guessed(tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 
 def test_ignoring_what_there_is_not_is_a_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    Path("verlint.toml").write_text("ignore = ['VL999']\nverl = './gone'\n")
+    Path("verlint.toml").write_text(
+        "ignore = ['VL999']\nverl = './gone'\n[per-path-ignores]\n'a/**' = ['VL101']\n'b/**' = ['hard-coded']\n"
+    )
     assert errors(["check"], capsys, tmp_path) == (
         0,
         [
-            "warning: verlint.toml: unknown rule 'VL999'",
+            "warning: verlint.toml:1: `ignore`: unknown rule 'VL999'",
+            "warning: verlint.toml:5: `per-path-ignores`: unknown rule 'hard-coded' (did you mean hard-coded-path?)",
             "warning: verlint.toml: `verl`: there is no VeRL checkout at gone",
+        ],
+    )
+
+
+def test_globs_that_match_nothing_are_a_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("verlint.toml").write_text(f"exclude = ['a\\b', 'a/b']\n[per-path-ignores]\n'{tmp_path}/x.sh' = ['VL1']\n")
+    about = "matches nothing: paths are relative to .., with `/`"
+    code, found = errors(["check", "--exclude", "../x", "."], capsys, tmp_path)
+    assert (code, [line.replace(str(tmp_path), "..") for line in found]) == (
+        0,
+        [
+            rf"warning: verlint.toml:1: `exclude`: the glob a\b {about}",
+            f"warning: verlint.toml:3: `per-path-ignores`: the glob x.sh {about}",
+            f"warning: --exclude: the glob ../x {about}",
         ],
     )
 

@@ -94,6 +94,8 @@ def read_baseline(path: Path) -> Baseline:
     """The baseline of a file. Raises BaselineError with the reason when it is not one."""
     try:
         data = json.loads(path.read_bytes().decode("utf-8-sig"))
+    except FileNotFoundError as error:
+        raise BaselineError(f"there is no baseline {path}: --write-baseline makes it") from error
     except OSError as error:
         raise BaselineError(f"cannot read the baseline {path}: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:

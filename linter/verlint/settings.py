@@ -33,13 +33,13 @@ class SettingsError(Exception):
     the keys they are about, outermost first, to show their lines."""
 
     def __init__(self, path: str, problems: list[str], keys: Sequence[Sequence[str]] = ()) -> None:
-        places = [f"{path}{_line_of(path, key)}" for key in keys] + [path] * (len(problems) - len(keys))
+        places = [f"{path}{line_of(path, key)}" for key in keys] + [path] * (len(problems) - len(keys))
         super().__init__("\n".join(f"{place}: {text}" for place, text in zip(places, problems, strict=True)))
         self.path = path
         self.problems = problems
 
 
-def _line_of(path: str, keys: Sequence[str]) -> str:
+def line_of(path: str, keys: Sequence[str]) -> str:
     """`:LINE` of a key in a TOML file, "" when it is not found: it may be written in other ways than most people's."""
     try:
         lines = Path(path).read_text("utf-8-sig").splitlines()
@@ -51,7 +51,8 @@ def _line_of(path: str, keys: Sequence[str]) -> str:
         if (header := _HEADER.match(line)) is not None:
             table = _dotted(header[1])
             table = table[2:] if table[:2] == ["tool", "verlint"] else table
-            if table == wanted[: len(table)] and table:
+            makes_it = not best and table[: len(wanted)] == wanted  # being a table below it
+            if makes_it or (table and table == wanted[: len(table)]):
                 best = f":{number}"
         elif (key := _KEY.match(line)) is not None:
             full = table + _dotted(key[1])
@@ -210,6 +211,8 @@ def _text_or_texts(value: Any) -> tuple[str, ...]:
 
 
 def _level(value: Any) -> Severity:
+    if value in ("off", "none", "ignore", "never", False):
+        raise _WrongError(f"must be one of {', '.join(LEVELS)}; `ignore` and `per-path-ignores` switch rules off")
     if not isinstance(value, str) or value not in LEVELS:
         raise _WrongError(f"must be one of {', '.join(LEVELS)}" + meant(value, LEVELS))
     return LEVELS[value]

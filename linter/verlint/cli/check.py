@@ -9,7 +9,14 @@ from pathlib import Path
 
 from verlint.cli.main import FAILED, FOUND, OK, UsageError, complain
 from verlint.cli.output import emit, output_targets, use_color
-from verlint.cli.settings_check import model_problem, settings_problems, unknown_rules, verl_problem, warn_of_unknown
+from verlint.cli.settings_check import (
+    model_problem,
+    settings_problems,
+    unknown_rules,
+    verl_problem,
+    warn_of_unknown,
+    warn_of_vain_globs,
+)
 from verlint.files.kinds import Kind
 from verlint.files.loading import Loading, load, load_around, load_text
 from verlint.finding import Finding, Verdict
@@ -160,7 +167,7 @@ def run(arguments: Arguments) -> int:
     """Carry out `verlint check`; returns the exit code."""
     try:
         settings = read_call(arguments)
-        targets = output_targets(settings)
+        targets = output_targets(settings, statistics=arguments.statistics)
         loading = load_files(arguments, settings)
     except (UsageError, SettingsError) as error:
         complain(f"verlint: error: {error}")
@@ -209,6 +216,7 @@ def carry_out(arguments: Arguments, loading: Loading, settings: Settings, target
         from verlint.report.statistics import render
 
         sys.stdout.write(render(report, as_json=("json", "") in targets))
+        emit(report, [(name, file) for name, file in targets if file], color=False)
     elif not emit(report, targets, color=use_color(arguments.color, sys.stdout)):
         return FAILED
     if report.expired:
@@ -315,6 +323,7 @@ def read_call(arguments: Arguments) -> Settings:
         if (given := getattr(arguments, name)) is not None:
             before = changes.get(name, getattr(settings, name))
             changes[name] = (*before, *(given if name == "exclude" else _names(given)))
+    warn_of_vain_globs(arguments.exclude or (), settings, "--exclude: ")
     if arguments.verl is not None:
         changes["verl_of_call"] = arguments.verl
     for name in ("model_config", "baseline"):
@@ -361,6 +370,7 @@ def _check_call(arguments: Arguments) -> None:
     warning, as in a settings file."""
     if wrong := unknown_rules(_names([*(arguments.select or ()), *(arguments.extend_select or ())])):
         raise UsageError("; ".join(wrong))
+    _check_actions(arguments)
     warn_of_unknown(_names(arguments.ignore or ()))
     if arguments.verl and (problem := verl_problem(arguments.verl)):
         raise UsageError(f"--verl: {problem}")
@@ -368,12 +378,24 @@ def _check_call(arguments: Arguments) -> None:
         raise UsageError(f"--model-config: {problem}")
 
 
+_ACTIONS = ("fix", "diff", "write_baseline", "add_ignore", "show_settings")
+"""What a call does in place of a plain report; one of them at most."""
+
+
+def _check_actions(arguments: Arguments) -> None:
+    """Of several things to do only one would be done. Raises UsageError."""
+    wanted = [name for name in _ACTIONS if getattr(arguments, name) not in (None, False)]
+    if arguments.statistics and wanted != ["fix"]:
+        wanted.append("statistics")
+    if len(wanted) > 1:
+        first, second = (f"--{name.replace('_', '-')}" for name in wanted[:2])
+        raise UsageError(f"{first} and {second} exclude each other")
+
+
 def load_files(arguments: Arguments, settings: Settings) -> Loading:
     """The files of a call."""
     if arguments.fix and "-" in arguments.paths:
         raise UsageError("--fix changes files: standard input has none (--diff shows the changes)")
-    if arguments.fix and arguments.diff:
-        raise UsageError("--fix and --diff exclude each other")
     if arguments.unsafe_fixes and not (arguments.fix or arguments.diff):
         raise UsageError("--unsafe-fixes goes with --fix or --diff")
     if "-" not in arguments.paths:

@@ -47,11 +47,12 @@ def add_ignores(reason: str, load: Callable[[], Loading], check: Callable[[Loadi
         added += len(covered)
         left += [finding for finding in findings if finding not in covered]
     Rewriting().write(texts)
-    return _told(added, left, report)
+    return _told(added, len(texts), left, report)
 
 
-def _told(added: int, left: list[Finding], report: Report) -> int:
-    print(f"Ignored {counted(added, 'finding')}.")
+def _told(added: int, files: int, left: list[Finding], report: Report) -> int:
+    where = f" in {counted(files, 'file')}" if files > 1 else ""
+    print(f"Ignored {counted(added, 'finding')}{where}.")
     redactor = Redactor(report.findings)
     for finding in left:
         place = redactor.place(finding.span) if finding.span is not None else redactor.path(finding.path)

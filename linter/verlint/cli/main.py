@@ -118,11 +118,14 @@ def _run(arguments: list[str]) -> int:
         at = arguments.index("--")
         arguments, behind = arguments[:at], arguments[at + 1 :]
     try:
-        parsed = parser.parse_args(arguments)
+        parsed, unknown = parser.parse_known_args(arguments)
         parsed.behind = behind
         sys.stdout.flush()
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else FAILED
+    if unknown:
+        print(_unknown_words(unknown, wanted, parser), file=sys.stderr)
+        return FAILED
     if module is None:
         parser.print_help(sys.stderr)
         return FAILED
@@ -160,6 +163,22 @@ def _unknown_verb(wanted: str, arguments: list[str]) -> str:
     near = get_close_matches(wanted, VERBS, n=1)
     hint = f" (did you mean `{near[0]}`?)" if near else ""
     return f"verlint: error: {wanted!r} is not a verb{hint}; verbs: {', '.join(VERBS)}"
+
+
+def _unknown_words(unknown: list[str], verb: str, parser: argparse.ArgumentParser) -> str:
+    """What to say of words that a verb does not take."""
+    from difflib import get_close_matches
+
+    program = f"verlint {verb}".rstrip()
+    options = [word.partition("=")[0] for word in unknown if word.startswith("-")]
+    if not options:
+        return f"{program}: error: nothing is known to do with {' '.join(unknown)} (see {program} --help)"
+    of_verbs = [action.choices for action in parser._actions if isinstance(action.choices, dict)]
+    takes = of_verbs[0].get(verb, parser) if of_verbs else parser
+    names = {name.lstrip("-"): name for name in takes._option_string_actions}
+    near = get_close_matches(options[0].lstrip("-"), names, n=1, cutoff=0.75)
+    hint = f" (did you mean {names[near[0]]}?)" if near else f" (see {program} --help)"
+    return f"{program}: error: there is no option {options[0]}{hint}"
 
 
 def _internal_error(error: Exception) -> str:

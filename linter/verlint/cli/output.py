@@ -19,8 +19,13 @@ if TYPE_CHECKING:
 DEFAULT_WIDTH = 100
 
 
-def output_targets(settings: Settings) -> list[tuple[str, str]]:
-    """(format, file) pairs of the call; file "" is standard output."""
+_OF_STATISTICS = ("full", "concise", "json")
+"""Formats that a call with `--statistics` may have for standard output: text, or JSON."""
+
+
+def output_targets(settings: Settings, *, statistics: bool = False) -> list[tuple[str, str]]:
+    """(format, file) pairs of the call; file "" is standard output, where `statistics` may stand instead of a
+    report."""
     targets = []
     for text in settings.output_format or ("full",):
         name, _, file = text.partition(":")
@@ -30,6 +35,8 @@ def output_targets(settings: Settings) -> list[tuple[str, str]]:
             near = get_close_matches(name, FORMATS, n=1)
             hint = f" (did you mean `{near[0]}`?)" if near else ""
             raise UsageError(f"unknown output format `{name}`{hint}; formats: {', '.join(FORMATS)}")
+        if statistics and not file and name not in _OF_STATISTICS:
+            raise UsageError(f"--statistics prints text or json; for a report as well give {name} a file: {name}:FILE")
         targets.append((name, file))
     return targets
 

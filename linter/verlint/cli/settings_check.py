@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from verlint.cli.main import complain
-from verlint.settings import Settings, SettingsError, meant
+from verlint.settings import Settings, SettingsError, line_of, meant
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,12 +32,25 @@ def settings_problems(settings: Settings) -> None:
             keys.append(key)
     if problems:
         raise SettingsError(str(settings.path), problems, keys)
-    off = (*settings.ignore, *(name for names in settings.per_path_ignores.values() for name in names))
-    warn_of_unknown(off, f"{settings.path}: ")
+    _warn_of_unknown_ignored(settings)
+    warn_of_vain_globs(settings.exclude, settings, _place(settings, "exclude"))
+    for glob in settings.per_path_ignores:
+        warn_of_vain_globs([glob], settings, _place(settings, "per-path-ignores", glob))
     if settings.verl and _is_path(settings.verl) and (problem := verl_problem(settings.verl)):
         complain(f"warning: {settings.path}: `verl`: {problem}")
     if settings.model_config and (problem := model_problem(settings.model_config)):
         complain(f"warning: {settings.path}: `model-config`: {problem}")
+
+
+def _warn_of_unknown_ignored(settings: Settings) -> None:
+    warn_of_unknown(settings.ignore, _place(settings, "ignore"))
+    for glob, names in settings.per_path_ignores.items():
+        warn_of_unknown(names, _place(settings, "per-path-ignores", glob))
+
+
+def _place(settings: Settings, *keys: str) -> str:
+    """Where a key of the settings file stands, to begin a warning with."""
+    return f"{settings.path}{line_of(str(settings.path), keys)}: `{keys[0]}`: "
 
 
 def use_packs_of(settings: Settings) -> None:
@@ -103,6 +116,14 @@ def warn_of_unknown(names: Sequence[str], where: str = "") -> None:
     """Say on standard error which names mean no rule."""
     for problem in unknown_rules(names):
         complain(f"warning: {where}{problem}")
+
+
+def warn_of_vain_globs(globs: Sequence[str], settings: Settings, where: str = "") -> None:
+    """Say on standard error which globs can match nothing, as paths are relative to the settings and have `/`."""
+    for glob in globs:
+        if "\\" in glob or glob.startswith(("../", "~", f"{settings.root.as_posix()}/")):
+            about = f"paths are relative to {settings.root}, with `/`"
+            complain(f"warning: {where}the glob {glob} matches nothing: {about}")
 
 
 def _option_problems(name: str, given: Mapping[str, Any]) -> Iterator[tuple[Sequence[str], str]]:

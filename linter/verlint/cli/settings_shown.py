@@ -13,6 +13,8 @@ from verlint.settings import READERS, Settings
 
 _OF_CALL = {"verl": "verl_of_call"}
 """Settings whose value of the call is kept under another name."""
+_EMPTY = {"select": ("ALL",), "output-format": ("full",)}
+"""What is meant where nothing is said, and an empty list would look like something else."""
 
 
 def settings_text(settings: Settings, arguments: Arguments) -> str:
@@ -35,7 +37,9 @@ def settings_text(settings: Settings, arguments: Arguments) -> str:
 def _value(settings: Settings, key: str) -> Any:
     name = key.replace("-", "_")
     value = getattr(settings, _OF_CALL.get(key, name)) or getattr(settings, name)
-    return "never" if key == "fail-on" and value is None else value
+    if key == "fail-on" and value is None:
+        return "never"
+    return value or _EMPTY.get(key, value)
 
 
 def _written(settings: Settings) -> frozenset[str]:

@@ -14,6 +14,7 @@ from verlint.experiment.places import assignments_in, variants_in
 from verlint.experiment.project import Project
 from verlint.files.loading import Loading, load_around, load_text
 from verlint.finding import Finding
+from verlint.header import PackError
 from verlint.languages.bash.command import Assignment, Command
 from verlint.record import dataclass
 from verlint.result import Loaded
@@ -55,8 +56,11 @@ class OpenFile:
         return None if self.file is None else self.file.source
 
     def findings(self) -> list[Finding]:
-        """What touches this file, in order."""
-        return list(check_loaded(self.loading, self.settings, touched=True).findings)
+        """What touches this file, in order; nothing where a rule pack is at fault, which the command line tells."""
+        try:
+            return list(check_loaded(self.loading, self.settings, touched=True).findings)
+        except PackError:
+            return []
 
     @property
     def project(self) -> Project:
