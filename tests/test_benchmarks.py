@@ -16,15 +16,20 @@ SCRIPT = ROOT / "benchmarks" / "run.py"
 PAGE = ROOT / "docs" / "performance.md"
 
 
-@pytest.fixture(scope="module")
-def benchmark() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("benchmark_run", SCRIPT)
+def module(name: str) -> ModuleType:
+    """A script of the benchmarks, as a module."""
+    spec = importlib.util.spec_from_file_location(f"benchmark_{name}", SCRIPT.with_name(f"{name}.py"))
     assert spec is not None
     assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["benchmark_run"] = module
-    spec.loader.exec_module(module)
-    return module
+    found = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = found
+    spec.loader.exec_module(found)
+    return found
+
+
+@pytest.fixture(scope="module")
+def benchmark() -> ModuleType:
+    return module("run")
 
 
 @pytest.mark.slow
@@ -51,3 +56,15 @@ def test_the_page_is_written_by_the_script(benchmark: ModuleType) -> None:
     assert page.startswith(before)
     assert page.endswith(behind.partition('"Of processor time"')[2])
     assert page.count("\n| ") == 7, "a head, a line and five cases"
+
+
+def test_the_comparison_has_a_table_for_every_tool() -> None:
+    compare = module("compare")
+    page = compare.PAGE.read_text("utf-8")
+    for name in compare.MEASURES:
+        found = page.partition(f"<!-- measured: {name} -->")[2].partition(f"<!-- end: {name} -->")[0].strip()
+        assert found.startswith("| ")
+        assert compare.fill(page, name, found) == page
+    assert compare.fill("a <!-- measured: x -->old<!-- end: x --> b", "x", "new").splitlines()[2] == "new"
+    with pytest.raises(SystemExit, match="no place for y"):
+        compare.fill(page, "y", "")
