@@ -25,10 +25,21 @@ RULE = re.compile(r"^\| \[(VL\d+)\]\((VL\d+\.md)\)\s*\| ([\w-]+)", re.MULTILINE)
 
 
 def on_config(config: MkDocsConfig) -> None:
-    """Give every theme of the list of rules a chapter of the navigation."""
+    """Give every theme of the list of rules a chapter of the navigation, and pages that it does not name a place."""
     assert config.nav is not None
-    place = next(item for item in config.nav if "Rules" in item)
-    place["Rules"] = [{"All rules": "rules/index.md"}, *rules_by_theme()]
+    chapters: dict[str, Any] = {title: held for item in config.nav for title, held in item.items()}
+    named = {page for held in chapters.values() for page in ([held] if isinstance(held, str) else _pages(held))}
+    chapters["Reference"] += [
+        page
+        for path in sorted((ROOT / DOCS).rglob("*.md"))
+        if (page := path.relative_to(ROOT / DOCS).as_posix()) not in named and not page.startswith("rules/")
+    ]
+    chapters["Rules"] = [{"All rules": "rules/index.md"}, *rules_by_theme()]
+    config.nav = [{title: held} for title, held in chapters.items()]
+
+
+def _pages(chapter: list[dict[str, str]]) -> list[str]:
+    return [page for item in chapter for page in item.values()]
 
 
 def rules_by_theme() -> list[dict[str, Any]]:
