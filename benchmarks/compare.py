@@ -122,27 +122,42 @@ def _near(comment: Mapping[str, Any], finding: Finding) -> bool:
 
 def traincheck() -> str:
     """By theme how many examples have a file that traincheck reads, and how many it reports a violation in."""
-    run = program("traincheck")
+    examples = bad_examples()
+    kinds = (*ENDINGS, ".yaml", ".yml", ".py")
+    files = {each.name: [str(each.folder / path) for path in each.files() if path.suffix in kinds] for each in examples}
+    python = Path(program("traincheck")).parent / "python3"
+    done = subprocess.run(
+        [python, "-c", TRAINCHECK],
+        input=json.dumps([path for each in files.values() for path in each]),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    answers: dict[str, list[str] | None] = json.loads(done.stdout)
     total, read, reported = Counter[str](), Counter[str](), Counter[str]()
-    for example in bad_examples():
-        answers = [_traincheck(example.folder / path, run) for path in example.files() if path.suffix != ".md"]
+    for example in examples:
+        mine = [answers[path] for path in files[example.name]]
         theme = of_theme(example.code)
         total[theme] += 1
-        read[theme] += any(answer is not None for answer in answers)
-        reported[theme] += any(answers)
+        read[theme] += any(each is not None for each in mine)
+        reported[theme] += any(mine)
     rows = [(theme, number, read[theme], reported[theme]) for theme, number in total.items()]
     rows.append(("all", total.total(), read.total(), reported.total()))
     return table(("theme", "examples", "traincheck reads a file", "and reports something"), rows)
 
 
-def _traincheck(path: Path, run: str) -> list[str] | None:
-    """The violations in a file, None for one that it does not read."""
-    if not path.is_file() or path.suffix not in (*ENDINGS, ".yaml", ".yml", ".py"):
-        return None
-    done = subprocess.run([run, "check", "--json", str(path)], capture_output=True, text=True, check=False)
-    if not done.stdout.lstrip().startswith("{"):
-        return None
-    return [each["rule_id"] for each in json.loads(done.stdout)["violations"]]
+TRAINCHECK = """
+import json, sys
+from traincheck.cli import app
+from typer.testing import CliRunner
+
+out = {}
+for path in json.load(sys.stdin):
+    said = CliRunner().invoke(app, ["check", "--json", path]).stdout
+    out[path] = [each["rule_id"] for each in json.loads(said)["violations"]] if said.lstrip()[:1] == "{" else None
+json.dump(out, sys.stdout)
+"""
+"""Run by the Python that traincheck is installed for: the violations in each file, null for one it does not read."""
 
 
 # VeRL ----------------------------------------------------------------------------------------------------------------

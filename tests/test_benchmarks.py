@@ -79,3 +79,15 @@ def test_a_checkout_is_counted_by_rule(tmp_path: Path, monkeypatch: pytest.Monke
         "1 launchers, 1 experiments, 3 stages in 1 files",
         f"VL901  broken-continuation {'3':>15}  run.sh:1, run.sh:4",
     ]
+
+
+def test_the_comparison_has_a_table_for_every_tool() -> None:
+    compare = loaded("compare")
+    page = compare.PAGE.read_text("utf-8")
+    for name in compare.MEASURES:
+        found = page.partition(f"<!-- measured: {name} -->")[2].partition(f"<!-- end: {name} -->")[0].strip()
+        assert found.startswith("| ")
+        assert compare.fill(page, name, found) == page
+    assert compare.fill("a <!-- measured: x -->old<!-- end: x --> b", "x", "new").splitlines()[2] == "new"
+    with pytest.raises(SystemExit, match="no place for y"):
+        compare.fill(page, "y", "")

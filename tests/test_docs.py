@@ -26,10 +26,12 @@ from checkout import ROOT, copy_checkout
 from doc_pages import CUT, PAGES, SKILL, Fence, apply_diff, fences, missing_line, prose, run, steps
 from fixture_cases import EXAMPLES, expected_text
 from verlint.cli.main import VERBS, main
+from verlint.cli.settings_schema import ABOUT
 from verlint.files.comments import DIRECTIVES
+from verlint.finding import Severity
 from verlint.report import FORMATS
 from verlint.rule import THEMES, find_rule, load_rules, match_rules
-from verlint.settings import READERS, read_settings_file
+from verlint.settings import READERS, Settings, read_settings_file
 
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
@@ -74,6 +76,17 @@ def test_commands_exist(page: Path) -> None:
                 assert [match_rules(name) for name in names.split(",")], words
             for name in getattr(parsed, "output_format", None) or []:
                 assert name.partition(":")[0] in FORMATS
+
+
+@each_page
+def test_commands_within_sentences_exist(page: Path) -> None:
+    for words in re.findall(r"`verlint ([a-z][^`]*)`", prose(page)):
+        if (
+            re.search(r"…|\b[A-Z]{3,}\b|<|--help", words) is None
+            and words.split()[0] in VERBS
+            and len(words.split()) > 1
+        ):
+            parser().parse_args(shlex.split(words))
 
 
 def test_commands_are_found() -> None:
@@ -158,6 +171,20 @@ def test_the_pack_of_the_pages_is_the_template(tmp_path: Path) -> None:
     assert f'`{entries.popitem()[0]} = "house_rules"`' in text
     assert f"{metadata['name']}=={metadata['version']}" in text
     assert (ROOT / "docs/rule-pack/src/house_rules/hr101_foreign_project.py").is_file()
+
+
+def test_the_settings_page_says_what_each_key_takes_and_its_default() -> None:
+    rows = re.findall(r"^\| `([a-z-]+)` \| (.+?) \| (.+?) \| .+ \|$", (ROOT / "docs/settings.md").read_text(), re.M)
+    usual = Settings(root=ROOT)
+    for key, takes, default in rows:
+        shape = ABOUT[key][0]
+        words = {"array": "list", "boolean": "true or false", "string": "text"}.get(str(shape.get("type")), "")
+        assert words in takes, key
+        assert all(f'`"{value}"`' in takes for value in shape.get("enum", ())), key
+        if shape.get("type") == "boolean":
+            assert default == str(getattr(usual, key.replace("-", "_"))).lower(), key
+    assert ("fail-on", '`"warning"`') in {(key, default) for key, _, default in rows}
+    assert usual.fail_on is Severity.WARNING
 
 
 def test_the_directives_are_listed() -> None:

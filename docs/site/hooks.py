@@ -20,14 +20,26 @@ FENCE = re.compile(r"^[ \t]*(`{3,}).*?^[ \t]*\1[ \t]*$", re.DOTALL | re.MULTILIN
 DIAGRAM = re.compile(
     r"<!-- output: (verlint graph .+?) --format mermaid(.*?) -->\n(`{3,})mermaid\n.*?^\3$", re.DOTALL | re.MULTILINE
 )
+CODE = re.compile(r"(`[^`\n]*`|\[[^\]]*\]\([^)]*\)|<!--[\s\S]*?-->|^#.*$)|\b(VL\d{3})\b", re.MULTILINE)
 RULE = re.compile(r"^\| \[(VL\d+)\]\((VL\d+\.md)\)\s*\| ([\w-]+)", re.MULTILINE)
 
 
 def on_config(config: MkDocsConfig) -> None:
-    """Give every theme of the list of rules a chapter of the navigation."""
+    """Give every theme of the list of rules a chapter of the navigation, and pages that it does not name a place."""
     assert config.nav is not None
-    place = next(item for item in config.nav if "Rules" in item)
-    place["Rules"] = [{"All rules": "rules/index.md"}, *rules_by_theme()]
+    chapters: dict[str, Any] = {title: held for item in config.nav for title, held in item.items()}
+    named = {page for held in chapters.values() for page in ([held] if isinstance(held, str) else _pages(held))}
+    chapters["Reference"] += [
+        page
+        for path in sorted((ROOT / DOCS).rglob("*.md"))
+        if (page := path.relative_to(ROOT / DOCS).as_posix()) not in named and not page.startswith("rules/")
+    ]
+    chapters["Rules"] = [{"All rules": "rules/index.md"}, *rules_by_theme()]
+    config.nav = [{title: held} for title, held in chapters.items()]
+
+
+def _pages(chapter: list[dict[str, str]]) -> list[str]:
+    return [page for item in chapter for page in item.values()]
 
 
 def rules_by_theme() -> list[dict[str, Any]]:
@@ -68,7 +80,7 @@ def picture(diagram: re.Match[str]) -> str:
 
 
 def on_page_markdown(markdown: str, page: Any, config: MkDocsConfig, files: Files) -> str:
-    """Point links out of `docs` to the copies of the site; what has none becomes plain text."""
+    """Point links out of `docs` to the copies of the site (else make them plain text), and codes to their rules."""
     own = page.file.src_uri
     if (diagram := DIAGRAM.search(markdown)) is not None:
         name = f"{posixpath.splitext(own)[0]}.svg"
@@ -85,8 +97,15 @@ def on_page_markdown(markdown: str, page: Any, config: MkDocsConfig, files: File
         return f"[{text}]({posixpath.relpath(inside, posixpath.dirname(own) or '.')}{anchor or ''})"
 
     markdown = re.sub(r"^ {2,3}(?=- )", " " * 4, markdown, flags=re.MULTILINE)  # what this Markdown takes as nested
+
+    def named(code: re.Match[str]) -> str:
+        page = f"rules/{code[2]}.md"
+        if code[1] or page == own or files.get_file_from_path(page) is None:
+            return code[0]
+        return f"[{code[2]}]({posixpath.relpath(page, posixpath.dirname(own) or '.')})"
+
     parts, at = [], 0
     for fence in FENCE.finditer(markdown):
-        parts += [LINK.sub(moved, markdown[at : fence.start()]), fence[0]]
+        parts += [CODE.sub(named, LINK.sub(moved, markdown[at : fence.start()])), fence[0]]
         at = fence.end()
-    return "".join([*parts, LINK.sub(moved, markdown[at:])])
+    return "".join([*parts, CODE.sub(named, LINK.sub(moved, markdown[at:]))])
