@@ -31,11 +31,14 @@ def branch_change(command: Command) -> BranchChange | None:
         return None
     folder = command.around.cwd
     at = 1
-    while at < len(argv) and (text := argv[at].known or "").startswith("-"):
-        if text in ("-C", "--git-dir", "--work-tree", "-c") and at + 1 < len(argv):
-            if text == "-C":
-                folder = Text((*folder.parts, Literal("/"), *argv[at + 1].parts))
+    while at < len(argv) and (text := argv[at].known or argv[at].prefix).startswith("-"):
+        name, equals, _ = text.partition("=")
+        given = argv[at].slice(len(name) + 1, 10_000) if equals else None
+        if not equals and name in ("-C", "--git-dir", "--work-tree", "-c") and at + 1 < len(argv):
+            given = argv[at + 1]
             at += 1
+        if given is not None and (name in ("-C", "--work-tree") or given.suffix.endswith("/.git")):
+            folder = _in(folder, given)
         at += 1
     verb = argv[at].known if at < len(argv) else None
     rest = argv[at + 1 :]
@@ -79,8 +82,12 @@ def _cloned(rest: tuple[Text, ...], command: Command) -> BranchChange | None:
     return BranchChange(_last(places[-1]), branch, command)
 
 
+def _in(folder: Text, path: Text) -> Text:
+    return Text((*folder.parts, Literal("/"), *path.parts))
+
+
 def _last(path: Text) -> str:
-    text = flat(path.parts).rstrip("/").removesuffix("/.")
+    text = flat(path.parts).rstrip("/").removesuffix("/.").removesuffix("/.git")
     pieces: list[str] = []
     for piece in text.split("/"):
         if piece == ".." and pieces:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from weakref import WeakKeyDictionary
 
 from verlint.experiment.stage import Experiment, Stage
 from verlint.experiment.stage_settings import Setting, setting
@@ -28,19 +29,26 @@ class Link:
     late: bool = False
 
 
+_KNOWN: WeakKeyDictionary[Experiment, list[Link]] = WeakKeyDictionary()
+"""Several rules ask for the same ones."""
+
+
 def links_of(experiment: Experiment) -> list[Link]:
     """The links of an experiment, in the order of the consumers."""
     if not any(stage.family for stage in experiment.stages):
         return []
-    from verlint.families.sharing import HANDOVERS
+    found = _KNOWN.get(experiment)
+    if found is None:
+        from verlint.families.sharing import HANDOVERS
 
-    return [
-        link
-        for consumer in experiment.stages
-        for kind in HANDOVERS.get(consumer.family, ())
-        if kind.consumer == consumer.kind
-        for link in _links(experiment, consumer, kind)
-    ]
+        found = _KNOWN[experiment] = [
+            link
+            for consumer in experiment.stages
+            for kind in HANDOVERS.get(consumer.family, ())
+            if kind.consumer == consumer.kind
+            for link in _links(experiment, consumer, kind)
+        ]
+    return found
 
 
 def _links(experiment: Experiment, consumer: Stage, kind: Handover) -> Iterator[Link]:

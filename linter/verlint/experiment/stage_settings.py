@@ -117,9 +117,8 @@ def _field(stage: Stage, name: str) -> Setting | None:
     word = called.arguments[0]
     label = "MODEL_PATH" if name == "model" else name.upper()
     for record in records_of(stage.launcher, stage.family):
-        given = fields(word)
-        if label in record.fields and len(given) == len(record.fields):
-            text = given[record.fields.index(label)]
+        if label in record.fields and flat(word.parts).count(",") + 1 == len(record.fields):
+            text = fields(word)[record.fields.index(label)]
             if not flat(text.parts):
                 return None
             span = written_at(text) or word.span or stage.span

@@ -10,7 +10,13 @@ from verlint.source import Piece, Source
 
 SHELL_LANGUAGES = frozenset(["bash", "sh", "shell", "zsh", "console", "shell-session", "shellsession"])
 _FENCE = pattern(r"(?P<indent>[ \t>]*(?:[-*+][ \t]+|\d+[.)][ \t]+)?)(?P<marks>`{3,}|~{3,})[ \t]*(?P<info>[^`\n]*)$")
-_PROMPT = pattern(r"[ \t]*(?:\$|#|>|\([\w.-]+\)[ \t]*\$)[ \t]+")
+_SHELL = (
+    r"(?:\([\w.-]+\)[ \t]*)?(?:\[?[\w.-]+@[\w.-]+(?:[: ][^\s$#%\]]*)?\]?[ \t]?[$#%]|(?:~|(?:~?/[\w.-]+)+/?)?[ \t]?\$)"
+)
+"""`$`, `(venv) $`, `user@host:~/lab$`, `[root@node lab]#`, `~/lab $`."""
+_PROMPT = pattern(rf"[ \t]*(?:{_SHELL}|#|>)[ \t]+")
+_SESSION = pattern(rf"[ \t>]*{_SHELL}[ \t]")
+_CONTINUED = pattern(r">(?:[ \t]|$)", re.MULTILINE)
 _SESSIONS = frozenset(["console", "shell-session", "shellsession"])
 
 
@@ -68,7 +74,7 @@ def _embed(document: Source, lines: list[str], offsets: list[int], body: range, 
     text: list[str] = []
     pieces: list[Piece] = []
     at = 0
-    session = language in _SESSIONS or any(re.match(r"[ \t>]*\$ ", lines[number]) for number in body)
+    session = language in _SESSIONS or any(_SESSION.match(lines[number]) for number in body)
     continued = False
     for number in body:
         line = lines[number]
@@ -77,6 +83,8 @@ def _embed(document: Source, lines: list[str], offsets: list[int], body: range, 
             prompt = _PROMPT.match(line, skip)
             if prompt is None or line[skip:].lstrip().startswith("# "):
                 continue
+            skip = prompt.end()
+        elif session and (prompt := _CONTINUED.match(line, skip)) is not None:
             skip = prompt.end()
         continued = line.rstrip("\r\n").endswith("\\")
         run = line[skip:]

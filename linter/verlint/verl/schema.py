@@ -1,6 +1,6 @@
 """What each released VeRL, and each known fork, takes as configuration.
 
-Reads `schemas.json.gz`, which `scripts/build_verl_schemas.py` makes from the wheels; docs/verl-data.md says what is in it.
+Reads `schemas.json.gz`, which `scripts/build_verl_schemas.py` makes from the wheels; docs/verl-data.md describes it.
 The file has several members, what is asked for most in the first: the others are unpacked for a line that is in none
 before them. Each line is read when it is first asked for.
 """

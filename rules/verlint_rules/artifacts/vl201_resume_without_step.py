@@ -178,6 +178,8 @@ def _of_record(called: Called, taught: TaughtCall | None, ctx: Context) -> Itera
     given = fields(called.arguments[0])
     own = taught.launcher.record if taught is not None else None
     known = records_of(path) if own is None else (own,)
+    if own is not None:  # what is taught may be left out at the end
+        given = [*given, *[Text()] * (len(own.fields) - len(given))]
     record = next((each for each in known if len(each.fields) == len(given)), None)
     for name_field, step_field in record.resumes if record is not None else ():
         assert record is not None

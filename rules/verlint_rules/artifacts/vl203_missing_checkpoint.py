@@ -369,10 +369,12 @@ def _of_dep(spec: Spec, source: SpecStage, dep: SpecDep, ctx: Context) -> Iterat
 
 def declared_roles(spec: Spec, stage: SpecStage) -> frozenset[str] | None:
     """The roles a stage says it saves; where it says nothing, those of its kind; None when they are not known."""
+    from verlint.experiment.spec_schema import ROLES
+
     outs = [out for out in stage.outs.values() if out.is_checkpoint]
     roles = [role for out in outs for role in out.roles]
-    if not all(role.decided for role in roles):
-        return None
+    if not all(role.decided and str(role) in ROLES for role in roles):
+        return None  # what no role is is a fault of its own
     if outs:
         return frozenset(str(role) for role in roles)
     family = FAMILIES.get(str(spec.family))

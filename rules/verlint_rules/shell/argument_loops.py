@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
 
 from verlint.languages.bash.options import option_case, option_names
 from verlint.languages.bash.syntax import (
@@ -25,6 +26,7 @@ from verlint.source import Source
 from verlint.value import Text
 
 _WANTS_TWO = pattern(r"\$(?:#|\{#\})[\"']?\s*(?:-gt\s+[1-9]|-ge\s+[2-9]|>\s*[1-9]|>=\s*[2-9])|-n\s+[\"']?\$(?:2|\{2\})")
+_JOINED = pattern(r"--?[\w-]+=\*")
 _QUIET = frozenset(["echo", "printf", "export", "declare", "local", "typeset", "readonly", "shift"])
 _ENDS = frozenset(["break", "exit", "return", "usage", "die", "help"])
 
@@ -47,7 +49,8 @@ class Option:
 @dataclass(frozen=True, slots=True)
 class ArgumentLoop:
     """A `while … case $1 in` loop. `errexit` and `nounset` are the shell options that the text sets before it; `rest`
-    is how many words the `*)` arm goes on by, 0 when it ends the loop."""
+    is how many words the `*)` arm goes on by, 0 when it ends the loop. `joined` are patterns of options with their
+    value (`--name=*`), each with the number of words that its arm takes."""
 
     text: Source
     node: While
@@ -55,6 +58,7 @@ class ArgumentLoop:
     rest: int
     errexit: bool
     nounset: bool
+    joined: tuple[tuple[str, int], ...] = ()
 
     @property
     def endless(self) -> tuple[Option, ...]:
@@ -64,6 +68,10 @@ class ArgumentLoop:
     def option(self, name: str) -> Option | None:
         """The arm of an option."""
         return next((each for each in self.options if name in each.names), None)
+
+    def joined_words(self, text: str) -> int:
+        """How many words the arm of an option with its value takes; 0 for other words."""
+        return next((takes for glob, takes in self.joined if fnmatchcase(text, glob)), 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +132,10 @@ def read_as(loop: ArgumentLoop, words: Sequence[Text]) -> tuple[list[Taken], int
         known = words[at].known
         arm = loop.option(known) if known is not None else None
         if arm is None:
-            if not loop.rest:
+            goes_on = loop.rest if known is None else loop.joined_words(known) or loop.rest
+            if not goes_on:
                 break
-            at += loop.rest
+            at += goes_on
             continue
         if not arm.takes:
             break
@@ -142,35 +151,57 @@ def read_as(loop: ArgumentLoop, words: Sequence[Text]) -> tuple[list[Taken], int
 def _loop(text: Source, node: While, case: Case, options: frozenset[str]) -> ArgumentLoop:
     enough = _WANTS_TWO.search(text.text, node.test.start, node.test.end) is not None
     checked = enough or _counts_before(node, case)
+    tail = _behind(node, case)
     arms = []
+    joined: list[tuple[str, int]] = []
     rest = 0
     for arm in case.arms:
+        globs = [text.text[each.start : each.end].replace('"', "") for each in arm.patterns]
+        written = [each for each in globs if _JOINED.fullmatch(each)]
+        takes = _option(arm, (), tail, checked=checked, nounset="u" in options).takes if written else 0
+        joined += [(each, takes) for each in written]
         names = tuple(name for name, _ in option_names(arm) if not any(char in name for char in "=*?["))
         if names:
-            arms.append(_option(arm, names, checked, "u" in options))
+            arms.append(_option(arm, names, tail, checked=checked, nounset="u" in options))
         elif any(literal_word(pattern) == "*" or _is_star(text, pattern) for pattern in arm.patterns):
-            rest = _rest(arm)
-    return ArgumentLoop(text, node, tuple(arms), rest, "e" in options, "u" in options)
+            rest = _rest(arm, tail)
+    return ArgumentLoop(text, node, tuple(arms), rest, "e" in options, "u" in options, tuple(joined))
 
 
 def _is_star(text: Source, pattern: Word) -> bool:
     return text.text[pattern.start : pattern.end] == "*"
 
 
-def _option(arm: CaseArm, names: tuple[str, ...], checked: bool, nounset: bool) -> Option:
-    shifts = [each for each in _simple(arm.body) if _name(each) == "shift"]
-    counts = [_count(each) for each in shifts]
+def _behind(node: While, case: Case) -> int | None:
+    """How many words each turn shifts away behind the `case`; None when that cannot be told."""
+    total = 0
+    for item, _ in node.body.items:
+        for each in _simple(item):
+            if _name(each) == "shift" and not case.start <= each.start < case.end:
+                count = _count(each)
+                if count is None or len(item.items) > 1 or each not in item.items[0][1].commands:
+                    return None
+                total += count
+    return total
+
+
+def _option(arm: CaseArm, names: tuple[str, ...], tail: int | None, *, checked: bool, nounset: bool) -> Option:
+    commands = list(_simple(arm.body))
+    shifts = [each for each in commands if _name(each) == "shift"]
+    ends_early = any(_name(each) == "continue" for each in commands)
+    counts = [*map(_count, shifts), 0 if ends_early else tail]
     takes = 0 if None in counts else sum(count or 0 for count in counts)
     several = shifts[0] if shifts and (counts[0] or 0) > 1 else None
     guarded = several is not None and (checked or _is_guarded(arm, several, nounset))
     return Option(names, takes, several, guarded, arm)
 
 
-def _rest(arm: CaseArm) -> int:
+def _rest(arm: CaseArm, tail: int | None) -> int:
     commands = list(_simple(arm.body))
     if any(_name(each) in _ENDS for each in commands):
         return 0
-    return sum(_count(each) or 0 for each in commands if _name(each) == "shift")
+    behind = 0 if any(_name(each) == "continue" for each in commands) else tail or 0
+    return behind + sum(_count(each) or 0 for each in commands if _name(each) == "shift")
 
 
 def _is_guarded(arm: CaseArm, shift: Simple, nounset: bool) -> bool:

@@ -85,7 +85,7 @@ PAGE_STYLE = (
     ".columns{display:flex;gap:14px;align-items:flex-start}"
     ".drawing{flex:1 1 auto;min-width:0;overflow-x:auto}"
     ".drawing svg{display:block;margin:0 auto;width:100%;height:auto}"
-    "aside{flex:0 0 310px;position:sticky;top:12px;max-height:calc(100vh - 24px);overflow:auto;"
+    "aside{flex:0 0 310px;position:sticky;top:12px;max-height:calc(100vh - 24px);overflow:auto;overflow-wrap:anywhere;"
     "background:var(--panel);border:1px solid var(--rule);border-radius:8px;padding:4px 14px 14px}"
     "aside ul{list-style:none;margin:0;padding:0}aside li{padding:1px 0;overflow-wrap:anywhere}"
     f"aside code,aside .mono{{font-family:{_MONO};font-size:12px;overflow-wrap:anywhere}}"

@@ -1,0 +1,50 @@
+"""Shell blocks of documents: which lines are commands, and where they stand."""
+
+from __future__ import annotations
+
+import pytest
+
+from verlint.languages.markdown import shell_fences
+from verlint.source import Source
+
+
+@pytest.mark.parametrize(
+    ("line", "command"),
+    [
+        ("$ bash a.sh", "bash a.sh"),
+        ("  $ bash a.sh", "bash a.sh"),
+        ("> bash a.sh", "bash a.sh"),
+        ("(venv) $ bash a.sh", "bash a.sh"),
+        ("(venv) user@host:~/lab$ bash a.sh", "bash a.sh"),
+        ("root@node:/workspace# bash a.sh", "bash a.sh"),
+        ("[user@node-1 lab]$ bash a.sh", "bash a.sh"),
+        ("~/lab $ bash a.sh", "bash a.sh"),
+        ("/srv/lab$ bash a.sh", "bash a.sh"),
+        ("# only a comment", ""),
+        (">>> import verl", ""),
+        ("step 10: loss 0.5 $ 3", ""),
+        ("  % Total    % Received", ""),
+        ("bash a.sh", ""),
+    ],
+)
+def test_prompts_of_a_session(line: str, command: str) -> None:
+    document = Source("README.md", f"text\n```console\n{line}\n```\n")
+    (fence,) = shell_fences(document)
+    assert fence.source.text.rstrip("\n") == command
+    if command:
+        span = fence.source.span(0, len(command)).in_file()
+        assert (span.source, span.text) == (document, command)
+
+
+def test_lines_that_go_on_in_a_session() -> None:
+    text = "```console\n$ bash a.sh \\\n> --x 1 \\\n  --y 2\nwritten\n$ cat a \\\n    > b\n```\n"
+    (fence,) = shell_fences(Source("README.md", text))
+    assert fence.source.text == "bash a.sh \\\n--x 1 \\\n  --y 2\ncat a \\\n    > b\n"
+
+
+def test_a_block_of_commands_with_prompts_is_a_session() -> None:
+    text = "```bash\nuser@host:~$ bash a.sh\nwritten\n```\n```bash\nbash a.sh\nwritten\n```\n"
+    assert [fence.source.text for fence in shell_fences(Source("README.md", text))] == [
+        "bash a.sh\n",
+        "bash a.sh\nwritten\n",
+    ]
