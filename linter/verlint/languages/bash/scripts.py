@@ -15,8 +15,14 @@ from verlint.languages.bash.storage import Variable
 from verlint.languages.bash.syntax import Command as CommandNode
 from verlint.languages.bash.syntax import Program, Sequence, Simple
 from verlint.languages.bash.wrappers import OPTION_LETTERS, shell_call
+from verlint.lazy import pattern
 from verlint.source import Piece, Source
 from verlint.value import Hop, Literal, Text
+
+_SETS_UP = pattern(
+    r"(?:activate|\.(?:bash|z)rc|\.(?:bash_)?profile|conda\.sh|nvm\.sh|set_env\.sh|setvars\.sh|/env/\w+|modules\.sh|/init/\w+)$"
+)
+"""Files that make programs known to a shell, and set nothing that a launcher calls its own."""
 
 
 class Scripts(Redirections):
@@ -62,7 +68,9 @@ class Scripts(Redirections):
         source = self._script(path)
         self.status = 0
         if source is None:
-            self.note("missing-source", shown(path), simple)
+            name = shown(path)
+            self.note("missing-source", name, simple)
+            self.unread |= not _SETS_UP.search(name)
             return
         if not self._enter(source, simple):
             return

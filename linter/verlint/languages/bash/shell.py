@@ -30,7 +30,7 @@ from verlint.languages.bash.syntax import Command as CommandNode
 
 _OF_PROCESS = (
     "globals", "scopes", "positional", "open_arguments", "cwd", "functions", "options", "shell_options", "output",
-    "errors", "input", "descriptors", "files_of", "traps", "loops", "guards", "substituting", "unattended",
+    "errors", "input", "descriptors", "files_of", "traps", "loops", "guards", "substituting", "unattended", "unread",
 )  # fmt: skip
 """What a subshell changes without effect on its parent."""
 

@@ -70,6 +70,7 @@ class ShellState:
         self.pipe_status: tuple[int | None, ...] = ()
         self.directories: list[Parts] = []
         self.option_offset = 1
+        self.unread = False
         self._environment_cache: Mapping[str, Text] | None = None
 
     # ---- places and records

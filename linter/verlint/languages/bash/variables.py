@@ -158,8 +158,9 @@ class Variables(ShellState):
         return None
 
     def _from_outside(self, name: str) -> bool:
-        """Whether a name nobody assigned may come from the environment: upper case, in an open world."""
-        return not self.run.closed and name.upper() == name
+        """Whether a name nobody assigned may be set out of sight, in an open world: one in upper case by the caller,
+        any by a file that was sourced and is not here."""
+        return not self.run.closed and (self.unread or name.upper() == name)
 
     def environment_hole(self, name: str, node: Node) -> Hole:
         """The value that the caller's environment may give a name; the same hole at every use."""
