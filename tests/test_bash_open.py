@@ -443,6 +443,20 @@ def test_assignments_in_order() -> None:
     assert found == [("A", "1", False), ("B", "1", True), ("c", "3", False), ("D", ["x", "y"], False)]
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('train "$size"\n', "train "),
+        ('source ./none.sh\ntrain "$size"\n', "train ${size}"),
+        ('source ~/.bashrc\ntrain "$size"\n', "train "),
+        ('(source ./none.sh)\ntrain "$size"\n', "train "),
+        ('size=3\nsource ./none.sh\ntrain "$size"\n', "train 3"),
+    ],
+)
+def test_a_sourced_file_that_is_not_here_may_set_any_name(text: str, words: str) -> None:
+    assert shown(only(text)) == words
+
+
 # ---- notes and budgets
 
 

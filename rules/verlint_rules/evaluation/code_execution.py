@@ -57,6 +57,7 @@ lm-evaluation-harness, `lm_eval/tasks`."""
 _ON = frozenset(["1", "true", "yes", "on"])
 _OFF = frozenset(["0", "false", "no", "off"])
 _NOTHING = frozenset(["", "none", "null", "false", "no"])
+_NAMED = pattern(rf"\b{VARIABLE}=([\"']?)\Z")
 _TASKS = pattern(r"--tasks?[= ]")
 _WORD = pattern(
     r"(?<![\w-])(--(?:confirm[_-]run[_-]unsafe[_-]code|trust_unsafe|allow[_-]code[_-]execution)\b|HF_ALLOW_CODE_EVAL=[\"']?1)"
@@ -95,8 +96,18 @@ def triggers_of(command: Command) -> list[Trigger]:
     found = [*_options(argv, tasks), *_runner(argv, tasks)]
     for name, value in {**command.prefix, **unwrapped.assignments}.items():
         if name == VARIABLE and is_on(value) and value.span is not None:
-            found.append(Trigger(f"{VARIABLE}={value.known}", value.span, tasks, True))
+            found.append(Trigger(f"{VARIABLE}={value.known}", _assignment(value.span), tasks, True))
     return found
+
+
+def _assignment(value: Span) -> Span:
+    """The assignment whose value is given, as far as it is written so."""
+    text = value.source.text
+    name = _NAMED.search(text, 0, value.start)
+    if name is None:
+        return value
+    end = value.end + (text[value.end : value.end + 1] == name[1] != "")
+    return Span(value.source, name.start(), end)
 
 
 def exports_of(project: Project, source: Source, *, assigned: bool = False) -> list[Trigger]:

@@ -103,7 +103,8 @@ def _without(trigger: Trigger) -> Edit | None:
     if before in ("", "export") and after in ("", "\\") and (before or after or trigger.variable or start):
         if not before and not after:  # the last line of a continued command: the sign before it goes too
             cut = text.rfind("\\", 0, start)
-            return Edit(Span(span.source, cut, span.end), "") if text[cut:start].strip() == "\\" else None
+            kept = len(text[: max(cut, 0)].rstrip(" \t"))
+            return Edit(Span(span.source, kept, span.end), "") if text[cut:start].strip() == "\\" else None
         return Edit(Span(span.source, start, min(end + 1, len(text))), "")
     if text[span.start - 1 : span.start] in (" ", "\t"):
         return Edit(Span(span.source, span.start - 1, span.end), "")
