@@ -38,7 +38,6 @@ from verlint.source import Source, Span
 from verlint.value import Hole, Text
 from verlint_rules.credentials.exposure import ask_for
 from verlint_rules.credentials.logger import KEY, LOGGER, is_login, logs_to_wandb, switched_off
-from verlint_rules.credentials.logins import logins_of
 
 _MODEL = "actor_rollout_ref.model.path"
 _SHELL_FILES = pattern(r"(?:activate|conda\.sh|rc|profile|setvars\.sh|set_env\.sh|modules\.sh|/init/\w+)$")
@@ -173,6 +172,8 @@ def _needless(file: Loaded, project: Project) -> set[int]:
     """The logins that go away anyway."""
     if "login" not in file.source.text:
         return set()
+    from verlint_rules.credentials.logins import logins_of
+
     scripts = (script for script in project.scripts if script.source is file.source)
     return {at for script in scripts for at, login in logins_of(script, project).items() if login.needless}
 
