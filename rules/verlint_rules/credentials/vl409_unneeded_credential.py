@@ -20,7 +20,7 @@ from verlint.rule import INFO, Context, rule
 from verlint_rules.credentials.logger import LOGGER, switched_off
 
 
-@rule("VL409", "unneeded-credential", on=Script, severity=INFO, since="0.1", words=("wandb",))
+@rule("VL409", "unneeded-credential", on=Script, severity=INFO, since="0.1", words=("login",))
 def check(script: Script, ctx: Context) -> Iterator[Finding]:
     if script.document or "login" not in script.source.text:
         return

@@ -1,0 +1,143 @@
+"""A setting that stands in a launcher should reach the launch.
+
+`use_dynamic_bsz=True` at the top changes nothing when no word of the command takes `${use_dynamic_bsz}` up: the key
+keeps its default, while whoever reads the launcher takes it for set. It happens when a block of overrides is copied
+without one of its lines, or when a number is written into the command later on. `model.path=model_path` without a
+dollar sign gives the key the name of the variable instead of its value.
+
+Looked at are variables with a known value, named like a key of VeRL (`test_freq`, `model_path` for `model.path`), that
+the launcher uses nowhere. A warning where the launch gives the key another value, an error where it gives the name
+itself, an information where the key keeps a default that differs. Silent where the use is commented out, where some
+key of that name has the same value or one that is not known, and where a sourced file or `eval` may use the variable.
+
+Fix: give the key the variable, `trainer.test_freq=${test_freq}`, or delete the assignment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from verlint.experiment.launch import Launch
+from verlint.experiment.places import assignments_by_name, variants_in
+from verlint.experiment.script import Script
+from verlint.finding import Edit, Finding, Safety
+from verlint.lazy import pattern
+from verlint.record import dataclass
+from verlint.rule import ERROR, INFO, WARNING, Context, rule
+from verlint.source import Span
+from verlint.value import Value
+from verlint_rules.shell.unset_names import names_of
+
+_MINOR = ("critic.", "reward_model.", "reward.", "distillation.")
+"""Sections whose keys are named like those of the policy; nobody means them alone."""
+
+_BY_NAME = pattern(r"\$\{!|\b(?:declare|local|typeset)[ \t]+-n\b")
+"""Variables that are read by a name made at run time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A variable that is used nowhere, its value and its place."""
+
+    name: str
+    value: str
+    span: Span
+
+
+@rule("VL925", "unused-setting", on=Script, severity=WARNING, since="0.1", fixable="unsafe")
+def check(script: Script, ctx: Context) -> Iterator[Finding]:
+    settings = [] if script.document else list(_unused(script, ctx))
+    if not settings:
+        return
+    variants = variants_in(ctx.project, script.source)
+    launches = [launch for each in variants if (launch := ctx.project.launch(each.command)) is not None]
+    for setting in settings:
+        found = [_compare(setting, launch, ctx) for launch in launches]
+        if found and found[0] is not None and None not in found:
+            yield found[0]
+
+
+def _unused(script: Script, ctx: Context) -> Iterator[Setting]:
+    """The variables of a launcher that nothing in it uses, with one known value each."""
+    names = names_of(script)
+    text = script.source.text
+    if names.open or names.sources or _BY_NAME.search(text) is not None:
+        return
+    for name in names.assigned:
+        if "_" not in name or names.mentions.get(name) or name in names.guarded or name in names.exported:
+            continue
+        if f"${name}" in text or f"${{{name}" in text:
+            continue  # a use that is commented out, or a text for another program
+        given = assignments_by_name(ctx.project, script.source).get(name, ())
+        only = given[0] if len(given) == 1 and not (given[0].exported or given[0].prefix_of) else None
+        if only is not None and only.value is not None and only.value.known:
+            yield Setting(name, only.value.known, only.span)
+
+
+def _compare(setting: Setting, launch: Launch, ctx: Context) -> Finding | None:
+    """What a launch has in the key that the variable is named like; None when that is no fault."""
+    return _without_dollar(setting, launch, ctx) or _other_value(setting, launch, ctx)
+
+
+def _without_dollar(setting: Setting, launch: Launch, ctx: Context) -> Finding | None:
+    for override in launch.overrides:
+        if override.value_text.known == setting.name and override.value.span is not None:
+            finding = ctx.fail(
+                override.value,
+                f"`$` is missing: {override.key} gets the text `{setting.name}`, and that variable is used nowhere",
+                help=f"write ${setting.name}",
+                severity=ERROR,
+            ).with_related(setting.span, "the variable")
+            span = override.value.span.in_file()
+            if span.text != setting.name:
+                return finding
+            return finding.with_fix("use the variable", Edit(span, f"${setting.name}"), safety=Safety.UNSAFE)
+    return None
+
+
+def _other_value(setting: Setting, launch: Launch, ctx: Context) -> Finding | None:
+    keys = _keys(setting.name, launch)
+    values = {key: launch[key] for key in keys}
+    if not keys or any(_is_open(value) or _same(value, setting.value) for value in values.values()):
+        return None
+    key = next((key for key in keys if key in launch), keys[0])
+    if key not in launch and (launch[key].data is None or not launch.version):
+        return None  # null is worked out from other keys
+    shown = f"{key} is {launch[key]}" + ("" if key in launch else ", its default")
+    finding = ctx.fail(
+        setting.span,
+        f"{setting.name} is used nowhere: {shown}, not {setting.value}",
+        value=f"{setting.name} = {setting.value}",
+        hops=(),
+        help=f"write {key}=${{{setting.name}}}, or delete the assignment",
+        severity=WARNING if key in launch else INFO,
+    )
+    return finding.with_related(launch[key].span if key in launch else launch.head, "what counts")
+
+
+def _keys(name: str, launch: Launch) -> list[str]:
+    """The keys that a variable of this name would be meant for: those given first, then those of the policy."""
+    wanted = name.lower()
+    every = dict.fromkeys([*launch.by_key, *launch.defaults])
+    exact = [key for key in every if key.rpartition(".")[2] == wanted]
+    found = exact or [key for key in every if _joined(key) == wanted]
+    return [key for key in found if not key.startswith(_MINOR)] or [key for key in found if key in launch]
+
+
+def _joined(key: str) -> str:
+    """The last two parts of a key as a name: `model_path` for `actor_rollout_ref.model.path`."""
+    return "_".join(key.split(".")[-2:])
+
+
+def _is_open(value: Value) -> bool:
+    return not value.decided and not value.has_default
+
+
+def _same(value: Value, text: str) -> bool:
+    data = str(value.data)
+    if data.lower() == text.lower():
+        return True
+    try:
+        return float(data) == float(text)
+    except ValueError:
+        return False
