@@ -10,10 +10,9 @@ from pathlib import Path
 from verlint.experiment.driver import stages_of
 from verlint.experiment.launch import Launch
 from verlint.experiment.launches import Launches
-from verlint.experiment.script import Script, start_folder
+from verlint.experiment.script import Script, directives_in, start_folder
 from verlint.experiment.stage import Experiment, Stage
 from verlint.experiment.variants import Place, Variant, by_place, variants_of
-from verlint.files.comments import directives
 from verlint.files.kinds import Kind, mark_of
 from verlint.files.loading import Loaded
 from verlint.files.tree import Tree
@@ -114,7 +113,7 @@ class Project:
 
         texts = tuple(each for each in shell_texts(tool(source).started, source) if mark_of(each.text))
         if texts:
-            said = tuple(directives(source, Kind.PYTHON))
+            said = tuple(directives_in(source, Kind.PYTHON))
             start = start_folder(source, path, self.tree)
             yield Script(source, path, texts, start, False, self.tree, self.programs, said)
 
@@ -131,7 +130,7 @@ class Project:
     def _script(self, source: Source, path: str, texts: tuple[Source, ...], *, document: bool) -> Script:
         kind = Kind.MARKDOWN if document else Kind.LAUNCHER
         start = posixpath.dirname(path) if document else start_folder(source, path, self.tree)
-        said, taught = tuple(directives(source, kind)), self.known_launches.taught
+        said, taught = tuple(directives_in(source, kind)), self.known_launches.taught
         return Script(source, path, texts, start, document, self.tree, self.programs, said, taught=taught)
 
     @cached_property

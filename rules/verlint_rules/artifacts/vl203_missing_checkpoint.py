@@ -45,7 +45,14 @@ _ORIGINS = frozenset(
 _EARLIER = "train it before, or check that an earlier session left it there"
 
 
-@rule("VL203", "missing-checkpoint", on=Experiment, severity=ERROR, since="0.1")
+@rule(
+    "VL203",
+    "missing-checkpoint",
+    on=Experiment,
+    severity=ERROR,
+    since="0.1",
+    words=("global_step_", "schema", "stages:"),
+)
 def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
     if experiment.spec is not None:
         if experiment.spec.spec is not None:

@@ -25,7 +25,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from weakref import WeakKeyDictionary
 
-from verlint.experiment.checkpoints import Ledger, ledger_of_script
 from verlint.experiment.paths import Components, absolute, components, in_tree, is_below, last_component, parent, shown
 from verlint.experiment.project import Project
 from verlint.experiment.script import Script
@@ -43,6 +42,7 @@ from verlint_rules.artifacts.training import FILES
 
 TYPE_CHECKING = False  # as `typing` says it, without its import
 if TYPE_CHECKING:
+    from verlint.experiment.checkpoints import Ledger
     from verlint_rules.artifacts.local_models import LocalModel
 
 _FILE = pattern(r"[^\[\],'\"\s]+\.(?:parquet|jsonl?)(?=$|[\],'\"\s])")
@@ -91,6 +91,8 @@ def _data_files(script: Script, ctx: Context) -> Iterator[Finding]:
     inputs = _inputs(script, ctx) if made else []
     if not inputs:
         return
+    from verlint.experiment.checkpoints import ledger_of_script
+
     ledger = ledger_of_script(script, ctx.project.launch)
     if ledger.cut_short or any(folder == () for folder, _ in ledger.makers):
         return
