@@ -41,6 +41,7 @@ class Project:
         self.parts: list[list[Loaded]] = []
         self.tree: Tree = Tree(self.root, files, None if whole is None else whole.tree)
         self.programs: dict[int, Syntax] = {}
+        self._mentioned: dict[str, bool] = {}
         self.kinds = {id(file.source): file.kind for file in files}
         self.known_launches: Launches = (
             Launches(self.root, settings, self.kinds, self.tree)
@@ -146,15 +147,21 @@ class Project:
     def mentions(self, words: Iterable[str]) -> bool:
         """Whether one of the words (in lower case) stands in a file that is loaded or called, in its path, or in what
         the settings teach of launchers."""
-        return any(word in text for word in words for text in self._lower_texts)
+        known = self._mentioned
+        for word in words:
+            if word not in known:
+                known[word] = word in self._lower_text
+            if known[word]:
+                return True
+        return False
 
     @cached_property
-    def _lower_texts(self) -> list[str]:
+    def _lower_text(self) -> str:
         assert self.variants is not None  # the scripts that are called are read by now
         entries = " ".join(launch.program.entry for launch in self.config_launches)  # which is written nowhere
         taught = str(dict(self.settings.launchers))
         files = [(self.root.name, entries + taught)] + [(file.source.path, file.source.text) for file in self.files]
-        return [each.lower() for pair in (*files, *self.tree.texts()) for each in pair]
+        return "\n".join(each for pair in (*files, *self.tree.texts()) for each in pair).lower()
 
     @property
     def called_sources(self) -> list[Source]:
