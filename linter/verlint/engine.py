@@ -211,7 +211,10 @@ def _has_subject(rule: Header | Rule, project: Project, unreadable: Sequence[Unr
         case "SpecFile":
             return any(file.kind is Kind.SPEC for file in project.files)
         case "Experiment":
-            return bool(project.experiments)
+            return any(
+                each.is_spec or not rule.families or any(stage.family in rule.families for stage in each.stages)
+                for each in project.experiments
+            )
         case "Launch":
             return not (rule.families or project.families).isdisjoint(project.families)
     return True

@@ -77,11 +77,12 @@ class Text:
     @property
     def known(self) -> str | None:
         """The characters when every piece is known, else None."""
-        if len(self.parts) == 1:
-            only = self.parts[0]
-            return only.text if isinstance(only, Literal) else None
+        parts = self.parts
+        if len(parts) == 1:
+            only = parts[0]
+            return only.text if type(only) is Literal else None
         out: list[str] = []
-        for part in self.parts:
+        for part in parts:
             if isinstance(part, Hole):
                 return None
             out.append(part.text)

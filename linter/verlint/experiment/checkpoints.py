@@ -13,9 +13,9 @@ from weakref import WeakKeyDictionary
 
 from verlint.experiment.launch import CONTAINERS, Launch, enters_container
 from verlint.experiment.paths import Components, absolute, components, is_below, last_component, written_at
+from verlint.experiment.saved_roles import ROLES, saved_roles
 from verlint.experiment.script import Script
 from verlint.experiment.stage import called_file
-from verlint.families import FAMILIES
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.pieces import MARK, flat
 from verlint.languages.bash.replay import Path
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from verlint.experiment.taught import TaughtCall
-
-ROLES = ("actor", "critic")
 
 _STEP = pattern(
     r"(?P<folder>[^,\s=]+)/global_step_(?P<step>[^/,\s]+)(?:/(?P<role>actor|critic)(?=$|[/,\s\"']))?(?P<rest>[^,\s]*)"
@@ -54,10 +52,6 @@ _RANK = pattern(r"rank|node.?id|procid", re.IGNORECASE)
 """Conditions that choose one of several processes: on that one they hold."""
 
 _RESUME = pattern(r"--?resume\w*(?:[-_]\w+)*$")
-_WITHOUT_CRITIC = frozenset(["grpo", "rloo", "remax", "reinforce_plus_plus", "reinforce_plus_plus_baseline", "opo"])
-"""Advantage estimators that need no critic. Source: VeRL 0.2 to 0.9.1, `verl/trainer/ppo/ray_trainer.py`."""
-
-
 DriverCall: TypeAlias = tuple[object, ...]
 _KNOWN: WeakKeyDictionary[Script, Ledger] = WeakKeyDictionary()
 
@@ -320,22 +314,6 @@ def saved_by(launch: Launch, place: Place) -> Save | None:
         every_span=frequency.span,
         kept={role: launch[f"trainer.max_{role}_ckpt_to_keep"] for role in ROLES},
     )
-
-
-def saved_roles(launch: Launch) -> frozenset[str] | None:
-    """The roles that a launch saves checkpoints of, None when that cannot be told."""
-    family = FAMILIES.get(launch.family)
-    kind = family.stage(launch.stage) if family is not None else None
-    if kind is not None:
-        return frozenset(kind.saves)
-    if not launch.program.entry.endswith(("main_ppo", "main_ppo.py")):
-        return None
-    if launch["critic.model.path"].given:
-        return frozenset(ROLES)
-    estimator, critic = launch["algorithm.adv_estimator"], launch["critic.enable"]
-    if estimator.given and str(estimator) in _WITHOUT_CRITIC and not critic.given:
-        return frozenset(["actor"])
-    return frozenset(ROLES) if estimator.equals("gae") else None
 
 
 def _uses(step: _Step, argv: Sequence[Text]) -> Iterator[Use]:

@@ -10,8 +10,8 @@ from pathlib import Path
 from verlint.experiment.checkout_folders import checkout_folders
 from verlint.experiment.inference import home_of, infer, stage_in
 from verlint.experiment.launch import Launch, as_launch
+from verlint.experiment.script import directives_in
 from verlint.families import FAMILIES
-from verlint.files.comments import Directive, directives, is_known
 from verlint.files.kinds import Kind
 from verlint.files.tree import Tree
 from verlint.languages.bash.command import Command
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from verlint.experiment.config_files import ConfigOfLaunch
     from verlint.experiment.on_disk import OnDisk
     from verlint.experiment.taught import Taught
+    from verlint.files.comments import Directive
     from verlint.verl.checkout import Finder
     from verlint.verl.facts import AtHand
     from verlint.verl.in_use import Found
@@ -45,7 +46,7 @@ class Launches:
         self.kinds = kinds
         self.taught = _taught(settings, root)
         self._known: dict[int, tuple[Command, Launch | None]] = {}
-        self._directives: dict[int, list[Directive]] = {}
+        self._directives: dict[int, Sequence[Directive]] = {}
         self._configs: dict[int, ConfigOfLaunch | None] = {}
         self._folders: dict[tuple[object, ...], list[Path]] = {}
 
@@ -187,7 +188,11 @@ class Launches:
         found = self._directives.get(id(source))
         if found is None:
             kind = self.kinds.get(id(source), Kind.LAUNCHER)
-            found = self._directives[id(source)] = directives(source, kind)
+            found = self._directives[id(source)] = directives_in(source, kind)
+        if not found:
+            return {}
+        from verlint.files.comments import is_known
+
         start = command.span.in_file().start
         return {
             each.name: each.value

@@ -10,10 +10,9 @@ from pathlib import Path
 from verlint.experiment.driver import stages_of
 from verlint.experiment.launch import Launch
 from verlint.experiment.launches import Launches
-from verlint.experiment.script import Script, start_folder
+from verlint.experiment.script import Script, directives_in, start_folder
 from verlint.experiment.stage import Experiment, Stage
 from verlint.experiment.variants import Place, Variant, by_call, by_place, variants_of
-from verlint.files.comments import directives
 from verlint.files.kinds import Kind, mark_of
 from verlint.files.loading import Loaded
 from verlint.files.tree import Tree
@@ -42,6 +41,7 @@ class Project:
         self.whole: Project = self if whole is None else whole
         self.tree: Tree = Tree(self.root, files, None if whole is None else whole.tree)
         self.programs: dict[int, Syntax] = {}
+        self._mentioned: dict[str, bool] = {}
         self.kinds = {id(file.source): file.kind for file in files}
         self.known_launches: Launches = (
             Launches(self.root, settings, self.kinds, self.tree)
@@ -107,7 +107,7 @@ class Project:
 
         texts = tuple(each for each in shell_texts(tool(source).started, source) if mark_of(each.text))
         if texts:
-            said = tuple(directives(source, Kind.PYTHON))
+            said = tuple(directives_in(source, Kind.PYTHON))
             start = start_folder(source, path, self.tree)
             yield Script(source, path, texts, start, False, self.tree, self.programs, said)
 
@@ -124,7 +124,7 @@ class Project:
     def _script(self, source: Source, path: str, texts: tuple[Source, ...], *, document: bool) -> Script:
         kind = Kind.MARKDOWN if document else Kind.LAUNCHER
         start = posixpath.dirname(path) if document else start_folder(source, path, self.tree)
-        said, taught = tuple(directives(source, kind)), self.known_launches.taught
+        said, taught = tuple(directives_in(source, kind)), self.known_launches.taught
         return Script(source, path, texts, start, document, self.tree, self.programs, said, taught=taught)
 
     @cached_property
@@ -140,15 +140,21 @@ class Project:
     def mentions(self, words: Iterable[str]) -> bool:
         """Whether one of the words (in lower case) stands in a file that is loaded or called, in its path, or in what
         the settings teach of launchers."""
-        return any(word in text for word in words for text in self._lower_texts)
+        known = self._mentioned
+        for word in words:
+            if word not in known:
+                known[word] = word in self._lower_text
+            if known[word]:
+                return True
+        return False
 
     @cached_property
-    def _lower_texts(self) -> list[str]:
+    def _lower_text(self) -> str:
         assert self.variants is not None  # the scripts that are called are read by now
         entries = " ".join(launch.program.entry for launch in self.config_launches)  # which is written nowhere
         taught = str(dict(self.settings.launchers))
         files = [(self.root.name, entries + taught)] + [(file.source.path, file.source.text) for file in self.files]
-        return [each.lower() for pair in (*files, *self.tree.texts()) for each in pair]
+        return "\n".join(each for pair in (*files, *self.tree.texts()) for each in pair).lower()
 
     @property
     def called_sources(self) -> list[Source]:

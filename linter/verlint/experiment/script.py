@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
-from verlint.files.comments import Directive
+from verlint.files.kinds import Kind
 from verlint.files.tree import Tree
 from verlint.languages.bash.replay import MAX_PATHS, Entry, Resolution, explore
 from verlint.languages.bash.syntax import Program
@@ -19,6 +19,7 @@ from verlint.value import Text
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from verlint.experiment.taught import Taught
+    from verlint.files.comments import Directive
     from verlint.languages.amounts import Amount
     from verlint.languages.bash.clones import Home
     from verlint.languages.jobs.job import Job
@@ -160,6 +161,15 @@ def batch_folder(script: Script) -> tuple[str, Text | None]:
     if inside.startswith("/"):
         return script.start, folder
     return (inside if script.tree.is_dir(inside) else script.start), None
+
+
+def directives_in(source: Source, kind: Kind) -> Sequence[Directive]:
+    """The directives of a file. Few files have any: what reads comments is loaded for these only."""
+    if "verlint:" not in source.text:
+        return ()
+    from verlint.files.comments import directives
+
+    return directives(source, kind)
 
 
 def start_folder(source: Source, path: str, tree: Tree) -> str:

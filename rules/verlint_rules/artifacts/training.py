@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from verlint.experiment.checkpoints import saved_roles
 from verlint.experiment.launch import Launch
+from verlint.experiment.saved_roles import saved_roles
 from verlint.lazy import pattern
 from verlint.value import Value
 from verlint.verl.facts import Facts

@@ -37,7 +37,14 @@ PAIRS = sorted({pair for family in FAMILIES.values() for kind in family.stages.v
 """Options that name a run and a step of it."""
 
 
-@rule("VL201", "resume-without-step", on=Experiment, severity=ERROR, since="0.1")
+@rule(
+    "VL201",
+    "resume-without-step",
+    on=Experiment,
+    severity=ERROR,
+    since="0.1",
+    words=("resume", "textgame_", "schema", "stages:"),
+)
 def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
     if experiment.spec is not None:
         if experiment.spec.spec is not None:

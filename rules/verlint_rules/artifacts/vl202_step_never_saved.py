@@ -35,7 +35,14 @@ _NOWHERE = Place(0, 0, 0)
 _MOST_SHOWN = 4
 
 
-@rule("VL202", "step-never-saved", on=Experiment, severity=ERROR, since="0.1")
+@rule(
+    "VL202",
+    "step-never-saved",
+    on=Experiment,
+    severity=ERROR,
+    since="0.1",
+    words=("global_step_", "schema", "stages:"),
+)
 def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
     if experiment.spec is not None:
         if experiment.spec.spec is not None:

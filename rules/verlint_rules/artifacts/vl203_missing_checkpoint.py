@@ -50,7 +50,15 @@ def _trained_folders(project: Project) -> frozenset[Components]:
     return frozenset(save.key for save in saves if save is not None)
 
 
-@rule("VL203", "missing-checkpoint", on=Experiment, severity=ERROR, since="0.1", survey=_trained_folders)
+@rule(
+    "VL203",
+    "missing-checkpoint",
+    on=Experiment,
+    severity=ERROR,
+    since="0.1",
+    words=("global_step_", "schema", "stages:"),
+    survey=_trained_folders,
+)
 def check(experiment: Experiment, ctx: Context) -> Iterator[Finding | Pending]:
     if experiment.spec is not None:
         if experiment.spec.spec is not None:

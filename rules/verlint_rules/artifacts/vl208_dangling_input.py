@@ -25,7 +25,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from weakref import WeakKeyDictionary
 
-from verlint.experiment.checkpoints import ledger_of_script
 from verlint.experiment.paths import Components, absolute, components, is_below, last_component, parent, shown
 from verlint.experiment.project import Project
 from verlint.experiment.script import Script
@@ -115,6 +114,8 @@ def _data_files(script: Script, ctx: Context) -> Iterator[Pending]:
     inputs = _inputs(script, ctx)
     if not inputs:
         return
+    from verlint.experiment.checkpoints import ledger_of_script
+
     ledger = ledger_of_script(script, ctx.project.launch)
     if not ledger.cut_short and all(folder != () for folder, _ in ledger.makers):
         yield _Reads(script.start, inputs, Counter(folder for folder, _ in ledger.makers))

@@ -30,7 +30,15 @@ if TYPE_CHECKING:
     from verlint.experiment.spec import SpecCheckout
 
 
-@rule("VL301", "branch-mismatch", on=Experiment, severity=ERROR, since="0.1", fixable="unsafe")
+@rule(
+    "VL301",
+    "branch-mismatch",
+    on=Experiment,
+    severity=ERROR,
+    families=("coach", "gad", "oel", "opcd", "opo"),
+    since="0.1",
+    fixable="unsafe",
+)
 def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
     served: set[tuple[str, int, int]] = set()
     for stage in experiment.stages:

@@ -40,7 +40,15 @@ _SAID = pattern(
 )
 
 
-@rule("VL302", "branch-undeclared", on=Experiment, severity=ERROR, since="0.1", fixable="unsafe")
+@rule(
+    "VL302",
+    "branch-undeclared",
+    on=Experiment,
+    severity=ERROR,
+    families=("coach", "gad", "oel", "opcd", "opo"),
+    since="0.1",
+    fixable="unsafe",
+)
 def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
     if experiment.spec is not None:
         if experiment.spec.spec is not None:

@@ -31,15 +31,15 @@ if TYPE_CHECKING:
     from verlint.experiment.spec import Spec
 
 
-@rule("VL801", "stage-order", on=Experiment, severity=ERROR, since="0.1")
+@rule(
+    "VL801", "stage-order", on=Experiment, severity=ERROR, families=("coach", "gad", "oel", "opcd", "opo"), since="0.1"
+)
 def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
     if experiment.spec is not None:
         if experiment.spec.spec is not None:
             yield from _circles(experiment.spec.spec, ctx)
         return
     if not experiment.root:
-        return
-    if not any(stage.family for stage in experiment.stages):
         return
     links = links_of(experiment)
     yield from (_late(link, ctx) for link in links if link.late and not link.kind.checkpoint)

@@ -22,8 +22,11 @@ from verlint.languages.bash.walk import literal_word, walk
 from verlint.record import dataclass
 from verlint.source import Source, Span
 from verlint.value import Text
-from verlint_rules.shell.argument_loops import ArgumentLoop, argument_loops
 from verlint_rules.shell.call_words import called_source, program_of_source
+
+TYPE_CHECKING = False  # as `typing` says it, without its import
+if TYPE_CHECKING:
+    from verlint_rules.shell.argument_loops import ArgumentLoop
 
 ENDS = frozenset(["exit", "return", "usage", "die", "help", "print_usage", "show_help", "error", "fail", "false"])
 """Commands that say in an arm of an argument loop that the call is wrong."""
@@ -90,6 +93,8 @@ def is_surely_right(called: CalledTool) -> bool:
 
 def loop_of(project: Project, source: Source) -> ArgumentLoop | None:
     """The one argument loop of a launcher."""
+    from verlint_rules.shell.argument_loops import argument_loops
+
     loops = argument_loops(source, program_of_source(project, source))
     return loops[0] if len(loops) == 1 else None
 

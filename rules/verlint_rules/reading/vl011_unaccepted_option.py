@@ -47,12 +47,12 @@ from verlint_rules.reading.call_options import (
     within_call,
     written_place,
 )
-from verlint_rules.shell.argument_loops import ArgumentLoop, read_as
 from verlint_rules.shell.call_words import conditions_of, is_certain, sites_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from verlint.experiment.spec import SpecStage
+    from verlint_rules.shell.argument_loops import ArgumentLoop
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +126,8 @@ def _of_launcher(variant: Variant, ctx: Context) -> Iterator[_Fault]:
     if call is None or star_arm(call.loop) is None:
         return
     words = call.called.arguments
+    from verlint_rules.shell.argument_loops import read_as
+
     _, at = read_as(call.loop, words)
     if at >= len(words) or any(each.elastic for each in words[: at + 1]):
         return

@@ -41,12 +41,12 @@ from verlint_rules.reading.call_options import (
     tool_call,
     variables,
 )
-from verlint_rules.shell.argument_loops import ArgumentLoop, read_as
 from verlint_rules.shell.call_words import conditions_of, is_certain, sites_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from verlint.experiment.spec import SpecStage
+    from verlint_rules.shell.argument_loops import ArgumentLoop
 
 SHOWN = 4
 _MODEL = "actor_rollout_ref.model.path"
@@ -140,6 +140,8 @@ def _of_launcher(variant: Variant, ctx: Context) -> _Lacks | None:
     if call is None:
         return None
     words = call.called.arguments
+    from verlint_rules.shell.argument_loops import read_as
+
     taken, at = read_as(call.loop, words)
     if any(each.elastic for each in words) or (at < len(words) and words[at].known is None):
         return None

@@ -16,7 +16,10 @@ from verlint.lazy import pattern
 from verlint.record import dataclass
 from verlint.source import Source, Span
 from verlint.value import Hole, Literal, Text
-from verlint_rules.shell.argument_loops import ArgumentLoop, argument_loops
+
+TYPE_CHECKING = False  # as `typing` says it, without its import
+if TYPE_CHECKING:
+    from verlint_rules.shell.argument_loops import ArgumentLoop
 
 _BARE = pattern(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})")
 
@@ -85,6 +88,8 @@ def called_loop(project: Project, variant: Variant) -> tuple[ArgumentLoop, Calle
     source = called_source(project, variant, called)
     if source is None or not source.path.endswith((".sh", ".bash", ".sbatch", ".slurm")):
         return None
+    from verlint_rules.shell.argument_loops import argument_loops
+
     loops = argument_loops(source, program_of_source(project, source))
     return (loops[0], called) if len(loops) == 1 else None
 

@@ -51,7 +51,9 @@ from verlint_rules.shell.stuck_loops import StuckLoop, stuck_loops
 from verlint_rules.shell.unset_names import misspelt
 
 
-@rule("VL905", "endless-argument-loop", on=Script, severity=ERROR, since="0.1", fixable="unsafe", words=("case",))
+@rule(
+    "VL905", "endless-argument-loop", on=Script, severity=ERROR, since="0.1", fixable="unsafe", words=("while", "until")
+)
 def check(script: Script, ctx: Context) -> Iterator[Finding]:
     if not script.document:
         for text, program in script.syntax:
