@@ -42,8 +42,8 @@ about something else there.
 TAIL = """
 The other way round, over the 566 different shell files of VeRL (two repositories), of EasyR1 and of the five families
 of LMOps: each of the 14 places at which shellcheck reports an unset variable (SC2154) or a command that is none
-(SC2276) has a finding of verlint (VL902, VL901) within three lines. Of the variables that it calls unused (SC2034), those
-named like a key of VeRL to which the launch gives something else are VL925; most others are left over and do no harm.
+(SC2276) has a finding of verlint (VL902, VL901) within three lines. Of the variables that it calls unused (SC2034),
+those named like a key of VeRL to which the launch gives something else are VL925; most others do no harm.
 What it reports beyond that is style, or right for Hydra: lists without quotes (SC2206), quotes that reach the program
 (SC2089), braces in assignments (SC2125), commas in an array element that is a list (SC2054).
 """
