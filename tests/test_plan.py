@@ -296,6 +296,14 @@ def test_the_handover_of_gad_is_explicit() -> None:
     ]
 
 
+def test_a_gated_model_needs_its_key() -> None:
+    options = {"model": "meta-llama/Llama-3.1-8B-Instruct"}
+    plan = plan_of(spec_for(("opcd", "math", "on-policy"), options), "on-policy", ("wandb",))
+    told = {each.name: each.decide for each in plan.unresolved}
+    assert told["HF_TOKEN"] == "the stages need it, and --credentials does not name hf"
+    assert "HF_TOKEN" not in {each.name for each in plan_of(spec_for(("opcd", "math", "on-policy"))).unresolved}
+
+
 DRIVERS = [("oel", "textgame", "rounds"), ("oel", "textgame", "round"), ("opcd", "math", "all"), ("coach", "el", "all"),
            ("coach", "rl", "train"), ("gad", "lmsys", "all")]  # fmt: skip
 
