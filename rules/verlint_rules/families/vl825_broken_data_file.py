@@ -42,7 +42,7 @@ def check(given: Input, ctx: Context) -> Iterator[Finding]:
         return
     for wanted in data_files(given.wanted):
         path, shown = given.path / wanted.name, os.path.join(given.shown, wanted.name)
-        if outside(given.path, wanted.name) or not stat.S_ISREG(look(path)[1]):
+        if not stat.S_ISREG(look(path)[1]) or outside(given.path, wanted.name):
             continue  # VL824 says so
         try:
             if path.suffix == ".parquet":
