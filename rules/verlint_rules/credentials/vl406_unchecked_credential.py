@@ -35,6 +35,7 @@ from verlint.rule import WARNING, Context, rule
 from verlint.secret import is_secret_name
 from verlint.source import Source, Span
 from verlint.value import Hole, Text
+from verlint_rules.credentials.lines import own_lines
 from verlint_rules.credentials.logger import KEY, LOGGER, is_login, logs_to_wandb, switched_off
 from verlint_rules.credentials.logins import logins_of
 
@@ -93,7 +94,7 @@ class Need:
     ),
 )
 def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
-    if file.kind is not Kind.LAUNCHER:
+    if file.kind not in (Kind.LAUNCHER, Kind.JOB):
         return
     by_name: dict[str, list[Need]] = {}
     for need in _needs(file, ctx.project):
@@ -147,10 +148,9 @@ def _demand(name: str, command: Command) -> str:
 
 def _before(statement: Span, line: str) -> Edit | None:
     """A line above a statement, where that begins its line."""
-    span = statement.in_file()
-    start = span.source.text.rfind("\n", 0, span.start) + 1
-    indent = span.source.text[start : span.start]
-    return None if indent.strip() else Edit(Span(span.source, span.start, span.start), f"{line}\n{indent}")
+    indent = own_lines(statement, to_the_end=False)
+    place = Span(statement.source, statement.start, statement.start)
+    return None if indent is None else Edit(place, f"{line}\n{indent}")
 
 
 # ---- what is needed
