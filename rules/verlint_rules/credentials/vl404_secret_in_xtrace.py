@@ -30,7 +30,6 @@ from verlint.rule import ERROR, Context, rule
 from verlint.secret import names_secret
 from verlint.source import Source, Span
 from verlint_rules.credentials.exposure import exposed
-from verlint_rules.credentials.lines import own_lines
 from verlint_rules.credentials.tracing import printed
 
 TYPE_CHECKING = False  # as `typing` says it, without its import
@@ -165,6 +164,8 @@ def _finding(ctx: Context, name: str, places: Sequence[Shown]) -> Finding:
 
 def _untraced(statement: Span) -> Edit | None:
     """The statement with tracing off, where it has its lines for itself."""
+    from verlint_rules.credentials.lines import own_lines
+
     indent = own_lines(statement)
     if indent is None:
         return None

@@ -35,7 +35,6 @@ from verlint.rule import WARNING, Context, rule
 from verlint.secret import is_secret_name
 from verlint.source import Source, Span
 from verlint.value import Hole, Text
-from verlint_rules.credentials.lines import own_lines
 from verlint_rules.credentials.logger import KEY, LOGGER, is_login, logs_to_wandb, switched_off
 from verlint_rules.credentials.logins import logins_of
 
@@ -148,6 +147,8 @@ def _demand(name: str, command: Command) -> str:
 
 def _before(statement: Span, line: str) -> Edit | None:
     """A line above a statement, where that begins its line."""
+    from verlint_rules.credentials.lines import own_lines
+
     indent = own_lines(statement, to_the_end=False)
     place = Span(statement.source, statement.start, statement.start)
     return None if indent is None else Edit(place, f"{line}\n{indent}")
