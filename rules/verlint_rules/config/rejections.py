@@ -21,8 +21,9 @@ _LOST = pattern(r"[^\n]*\n(?:\s*(?:#[^\n]*)?\n)*\s*[\"']?[+~]*[\w@/]+(?:\.[\w@/]
 """A line of overrides behind a command that has ended."""
 
 
-def rejections(launch: Launch, ctx: Context, rows: Iterable[Row]) -> Iterator[Finding]:
-    """A finding for each row that the launch violates for certain; of an excerpt by what it sets itself."""
+def rejections(launch: Launch, ctx: Context, rows: Iterable[Row], alike: Iterable[Row] = ()) -> Iterator[Finding]:
+    """A finding for each row that the launch violates for certain; of an excerpt by what it sets itself. `alike`: see
+    `violations`."""
     excerpt = is_excerpt(launch, ctx)
     entry = call_of(launch.program.entry, launch.options).module
     asked = [row for row in rows if entry in row.entries]
@@ -30,7 +31,7 @@ def rejections(launch: Launch, ctx: Context, rows: Iterable[Row]) -> Iterator[Fi
         asked = [row for row in asked if all(key in launch for key in row.keys)]
     if not asked:
         return
-    for violation in violations(launch.facts, asked):
+    for violation in violations(launch.facts, asked, alike):
         if not (excerpt and violation.on_defaults):
             yield _finding(launch, ctx, violation)
 

@@ -30,5 +30,6 @@ from verlint_rules.config.rejections import rejections
 )
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     from verlint.verl.constraints.micro import ROWS
+    from verlint.verl.constraints.ranks import ROWS as OF_RANKS
 
-    yield from rejections(launch, ctx, ROWS)
+    yield from rejections(launch, ctx, ROWS, alike=OF_RANKS)

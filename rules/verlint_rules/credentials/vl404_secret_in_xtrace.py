@@ -164,11 +164,9 @@ def _finding(ctx: Context, name: str, places: Sequence[Shown]) -> Finding:
 
 def _untraced(statement: Span) -> Edit | None:
     """The statement with tracing off, where it has its lines for itself."""
-    span = statement.in_file()
-    text = span.source.text
-    start = text.rfind("\n", 0, span.start) + 1
-    end = text.find("\n", span.end)
-    indent = text[start : span.start]
-    if indent.strip() or text[span.end : end if end >= 0 else len(text)].strip():
+    from verlint_rules.credentials.lines import own_lines
+
+    indent = own_lines(statement)
+    if indent is None:
         return None
-    return Edit(span, f"{{ set +x; }} 2>/dev/null\n{indent}{span.text}\n{indent}set -x")
+    return Edit(statement, f"{{ set +x; }} 2>/dev/null\n{indent}{statement.text}\n{indent}set -x")

@@ -94,7 +94,7 @@ class Need:
     ),
 )
 def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
-    if file.kind is not Kind.LAUNCHER:
+    if file.kind not in (Kind.LAUNCHER, Kind.JOB):
         return
     by_name: dict[str, list[Need]] = {}
     for need in _needs(file, ctx.project):
@@ -142,10 +142,11 @@ def _gated(file: Loaded, ctx: Context) -> Iterator[Finding]:
 
 def _before(statement: Span, line: str) -> Edit | None:
     """A line above a statement, where that begins its line."""
-    span = statement.in_file()
-    start = span.source.text.rfind("\n", 0, span.start) + 1
-    indent = span.source.text[start : span.start]
-    return None if indent.strip() else Edit(Span(span.source, span.start, span.start), f"{line}\n{indent}")
+    from verlint_rules.credentials.lines import own_lines
+
+    indent = own_lines(statement, to_the_end=False)
+    place = Span(statement.source, statement.start, statement.start)
+    return None if indent is None else Edit(place, f"{line}\n{indent}")
 
 
 # ---- what is needed

@@ -109,18 +109,19 @@ class Violation:
         return f"{said}; {self.row.outcome} ({where}, {self.row.source})"
 
 
-def violations(facts: Sequence[Facts], rows: Iterable[Row]) -> Iterator[Violation]:
+def violations(facts: Sequence[Facts], rows: Iterable[Row], alike: Iterable[Row] = ()) -> Iterator[Violation]:
     """The rows that a launch violates for certain. `facts` are those of each version that may be in use, the one to
-    judge by first."""
+    judge by first. `alike` are rows of another rule that reject the same in other versions."""
     if not facts:
         return
     rows = tuple(rows)
+    asked = (*rows, *alike)
     found: dict[str, Violation] = {}
     for row in rows:
         if row.id in found or any(each in found for each in row.unless):
             continue
         shown = _rejected(facts[0], row)
-        if shown is None or not all(_rejected_by_any(each, row, rows) for each in facts[1:]):
+        if shown is None or not all(_rejected_by_any(each, row, asked) for each in facts[1:]):
             continue
         defaults = tuple(key for key in row.keys if key in shown.read and not shown.given(key))
         found[row.id] = Violation(row, shown, defaults, tuple(each.version for each in facts))

@@ -204,6 +204,7 @@ def _less_than_one(id: str, key: str, dynamic: str, of_ref: bool) -> Row:
         lambda facts: f"remove {key} and set {key}_per_gpu to the samples that fit one GPU",
         "fsdp_workers.py, normalize config; torch splits by 0",
         AT_STEP,
+        same="" if of_ref else "W6r",
     )
 
 
