@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from verlint.cli.main import main
 from verlint.languages.markdown import shell_fences
 from verlint.source import Source
 
@@ -48,3 +51,15 @@ def test_a_block_of_commands_with_prompts_is_a_session() -> None:
         "bash a.sh\n",
         "bash a.sh\nwritten\n",
     ]
+
+
+def test_show_takes_documents(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("README.md").write_text("# Train\n\n```console\n$ export N=8\n$ bash a.sh --n $N <RUN>\nwritten\n```\n")
+    assert main(["show", "README.md"]) == 0
+    assert capsys.readouterr().out.splitlines()[:3] == ["always", "  README.md:5:3", "    bash a.sh --n 8 <RUN>"]
+    assert main(["show", "README.md", "--", "x"]) == 2
+    Path("README.md").write_text("# Nothing\n")
+    assert main(["show", "README.md"]) == 2

@@ -159,6 +159,22 @@ def test_commands_of_a_container(container: str, said: str) -> None:
     assert told(job) == [said]
 
 
+def test_folders_that_a_task_mounts() -> None:
+    (job,) = jobs_of(
+        "resources: {}\nrun: ls\nfile_mounts:\n  /data: s3://rl-data\n  /ckpts/:\n    name: rl-ckpts\n    mode: MOUNT\n"
+        "  /models: {source: gs://models, mode: COPY}\n  ~/code: ./src\n"
+    )
+    assert [(each.path, each.origin, each.shared, str(each.span)) for each in job.mounts] == [
+        ("/data", "s3://rl-data", False, "job.yaml:4:3"),
+        ("/ckpts", "rl-ckpts", True, "job.yaml:5:3"),
+        ("/models", "gs://models", False, "job.yaml:8:3"),
+        ("~/code", "./src", False, "job.yaml:9:3"),
+    ]
+    assert [found and found.path for found in map(job.mount, ("/ckpts/a", "/ckpts", "/ckpts2", "/data/x"))] == [
+        "/ckpts", "/ckpts", None, "/data",
+    ]  # fmt: skip
+
+
 def test_a_script_template_of_argo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("flow.yaml").write_text(

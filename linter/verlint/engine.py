@@ -289,9 +289,20 @@ def _caught(
 
 
 def _about(finding: Finding, subject: object) -> Finding:
-    if finding.about or not isinstance(subject, Launch):
+    if not isinstance(subject, Launch):
+        return finding
+    if subject.of_file and _is_in_config(finding, subject):
+        finding = finding.with_related(subject.head, "the launch that reads it")
+    if finding.about:
         return finding
     return replace(finding, about=" / ".join(each for each in (subject.family, subject.stage) if each))
+
+
+def _is_in_config(finding: Finding, launch: Launch) -> bool:
+    """Whether a finding lies in the config that a launch names, and speaks of no place of the launch."""
+    own = launch.head.in_file().source
+    spans = [finding.span, *(related.span for related in finding.related)]
+    return all(span is not None and span.in_file().source is not own for span in spans)
 
 
 def _run_on_sites(rule: Rule, project: Project, context: Context, outcome: _Outcome) -> None:

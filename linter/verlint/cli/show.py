@@ -68,7 +68,10 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         _check_versions(arguments)
         source, kind = _read(arguments)
-        jobs = resolve_jobs(arguments, source) if kind is Kind.JOB else [("", resolve(arguments, source))]
+        if kind is Kind.JOB:
+            jobs = resolve_jobs(arguments, source)
+        else:
+            jobs = [("", (resolve_document if kind is Kind.MARKDOWN else resolve)(arguments, source))]
     except ShowError as error:
         complain(f"verlint: error: {error}")
         return FAILED
@@ -140,15 +143,16 @@ def _path(arguments: argparse.Namespace) -> Path:
 
 
 def _read(arguments: argparse.Namespace) -> tuple[Source, Kind]:
-    """The file, and whether it is one of jobs; everything else is taken for a launcher. Raises ShowError."""
+    """The file, and whether it is one of jobs or a document; everything else is taken for a launcher. Raises
+    ShowError."""
     from verlint.files.kinds import classify
     from verlint.files.reader import Unreadable, read
 
     source = read(_path(arguments), arguments.launcher)
     if isinstance(source, Unreadable):
         raise ShowError(f"{source.path}: {source.reason}")
-    is_job = classify(source.path, source.text, named=True).kind is Kind.JOB
-    return source, Kind.JOB if is_job else Kind.LAUNCHER
+    kind = classify(source.path, source.text, named=True).kind
+    return source, kind if kind in (Kind.JOB, Kind.MARKDOWN) else Kind.LAUNCHER
 
 
 def _tree(path: Path) -> Tree:
@@ -179,6 +183,20 @@ def resolve_jobs(arguments: argparse.Namespace, source: Source) -> list[tuple[st
     if not found:
         raise ShowError(f"{source.path}: no job in it runs anything")
     return found
+
+
+def resolve_document(arguments: argparse.Namespace, source: Source) -> Resolution:
+    """What the shell blocks of a document do, typed one after the other. Raises ShowError."""
+    from verlint.experiment.project import Project
+    from verlint.settings import Settings
+
+    if arguments.behind or arguments.env or arguments.closed or arguments.cwd is not None:
+        raise ShowError("a document is shown as it stands: without arguments, --env, --cwd and --closed")
+    file = Loaded(source, Kind.MARKDOWN, _path(arguments), True)
+    scripts = Project([file], Settings(Path.cwd()), Path.cwd()).scripts
+    if not scripts:
+        raise ShowError(f"{source.path}: no shell block in it")
+    return scripts[0].resolution
 
 
 def _environment(arguments: argparse.Namespace) -> dict[str, str]:

@@ -150,7 +150,7 @@ class Project:
 
     @cached_property
     def _lower_text(self) -> str:
-        assert self.variants is not None  # the scripts that are called are read by now
+        assert self.launches is not None  # the scripts that are called and the configs that are named are read by now
         entries = " ".join(launch.program.entry for launch in self.config_launches)  # which is written nowhere
         taught = str(dict(self.settings.launchers))
         files = [(self.root.name, entries + taught)] + [(file.source.path, file.source.text) for file in self.files]

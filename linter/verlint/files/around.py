@@ -24,6 +24,8 @@ CALLERS = SHELL_SUFFIXES | MARKDOWN_SUFFIXES | YAML_SUFFIXES | {""}
 MOST = 2_000
 """How many entries are looked at where no git tells which files belong to the project."""
 
+_CONFIG = rb"(?:--config-name|-cn)[= \t]+[\"']?([\w./-]+)"
+"""How Hydra is told of a config: without its suffix."""
 _OPEN = pattern(r"\\?\$\{[^}]*\}|\$\w+|\*|\$")
 
 
@@ -171,10 +173,17 @@ class _Wanted:
         suffixes = {os.path.splitext(name)[1] for name in self.by_name}
         self.endings = [suffix.encode() for suffix in sorted(suffixes) if suffix]
         self.plain = [name.encode("utf-8", "surrogateescape") for name in self.by_name if "." not in name]
+        self.configs = {
+            os.path.splitext(name)[0].encode("utf-8", "surrogateescape")
+            for name in self.by_name
+            if name.endswith(tuple(YAML_SUFFIXES))
+        }
 
     def named_in(self, text: _Text) -> bool:
         """Whether a text seems to name one of the paths, seen from its own folder or one that it goes to."""
         data = text.data
+        if self.configs and any(each[1].rpartition(b"/")[2] in self.configs for each in re.finditer(_CONFIG, data)):
+            return True
         if not any(ending in data for ending in self.endings) and not any(name in data for name in self.plain):
             return False
         return any(self._meant(word, text) for word in self._words(data))
