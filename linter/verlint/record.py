@@ -116,10 +116,8 @@ def _shown(self: object) -> str:
 def _same(self: Any, other: object) -> bool:
     if other.__class__ is not self.__class__:
         return NotImplemented  # type: ignore[no-any-return]
-    if self is other:
-        return True
-    values: Any = getattr(self, VALUES)
-    return bool(values(self) == values(other))
+    values = self.__record_values__
+    return self is other or bool(values(self) == values(other))
 
 
 def _hashed(self: Any) -> int:
