@@ -113,7 +113,7 @@ def _shown(self: object) -> str:
     return f"{self.__class__.__qualname__}({text})"
 
 
-def _same(self: Any, other: object) -> bool:
+def _same(self: Any, other: Any) -> bool:
     if other.__class__ is not self.__class__:
         return NotImplemented  # type: ignore[no-any-return]
     values = self.__record_values__
