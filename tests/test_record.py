@@ -202,3 +202,30 @@ def test_usual_classes_need_no_compiling(monkeypatch: pytest.MonkeyPatch) -> Non
     one = Made(1, d="x")  # type: ignore[call-arg]
     assert (one.a, one.b, one.c, one.d, one.j) == (1, [], {}, "x", 2)
     assert Made(1, [2]).b == [2]  # type: ignore[call-arg]
+
+
+def test_classes_of_many_fields_take_what_others_take() -> None:
+    names_of_fields = [f"field_{number}" for number in range(30)]
+    body: dict[str, object] = {"__annotations__": dict.fromkeys(names_of_fields, "int")}
+    body |= dict.fromkeys(names_of_fields[1:-1], 0) | {"field_29": _field(default_factory=list)}
+    many = _dataclass(slots=True)(type("Many", (), body))
+    for number in range(20):  # the first ones are filled field by field, then an `__init__` is compiled
+        one = many(number, 2, field_28=3)
+        assert (one.field_0, one.field_1, one.field_2, one.field_28, one.field_29) == (number, 2, 0, 3, [])
+        assert one.field_29 is not many(1).field_29
+        assert one == many(number, 2, field_28=3)
+        for args, kwargs in (((), {}), ((1,), {"field_0": 1}), ((1,), {"other": 1}), (range(31), {})):
+            with pytest.raises(TypeError):
+                many(*args, **kwargs)
+
+
+@pytest.mark.parametrize("count", range(1, 20))
+@pytest.mark.parametrize("factory", [False, True])
+def test_each_number_of_fields(count: int, *, factory: bool) -> None:
+    names_of_fields = [f"field_{number}" for number in range(count)]
+    body: dict[str, object] = {"__annotations__": dict.fromkeys(names_of_fields, "object")}
+    if factory:
+        body[names_of_fields[-1]] = _field(default_factory=list)
+    made = _dataclass(type("Made", (), body))
+    one = made(*range(count - factory))
+    assert [getattr(one, name) for name in names_of_fields] == [*range(count - factory), *([[]] if factory else [])]

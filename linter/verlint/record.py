@@ -31,6 +31,9 @@ VALUES = "__record_values__"
 
 _MISSING = object()
 
+_FEW = 8
+"""Objects of a class with very many fields that are made without compiling its `__init__`."""
+
 
 class _Factory:
     """A default that is made anew for each object."""
@@ -110,13 +113,11 @@ def _shown(self: object) -> str:
     return f"{self.__class__.__qualname__}({text})"
 
 
-def _same(self: Any, other: object) -> bool:
+def _same(self: Any, other: Any) -> bool:
     if other.__class__ is not self.__class__:
         return NotImplemented  # type: ignore[no-any-return]
-    if self is other:
-        return True
-    values: Any = getattr(self, VALUES)
-    return bool(values(self) == values(other))
+    values = self.__record_values__
+    return self is other or bool(values(self) == values(other))
 
 
 def _hashed(self: Any) -> int:
@@ -141,7 +142,7 @@ def _init(fields: Mapping[str, object], *, after: bool) -> Any:
     made = {name: default.make for name, default in fields.items() if isinstance(default, _Factory)}
     templates = _WITH_AFTER if made or after else _PLAIN
     if not 0 < len(fields) <= len(templates):
-        return _compiled(fields, after=after)
+        return _of_many(fields, after=after)
     template = templates[len(fields) - 1]
     defaults = [default for default in fields.values() if default is not _MISSING]
     given = tuple(_MISSING if isinstance(default, _Factory) else default for default in defaults)
@@ -169,6 +170,33 @@ def _following(made: Mapping[str, Callable[[], object]], after: bool) -> Callabl
             record.__post_init__()
 
     return fill
+
+
+def _of_many(fields: Mapping[str, object], *, after: bool) -> Any:
+    """An `__init__` for more fields than there are templates for. Most such classes have one object or two, which are
+    filled field by field; it is compiled for a class that has more."""
+    made = 0
+    compiled: Any = None
+
+    def __init__(self: Any, *args: object, **kwargs: object) -> None:  # noqa: N807
+        nonlocal made, compiled
+        made += 1
+        if made > _FEW:
+            compiled = compiled or _compiled(fields, after=after)
+            compiled(self, *args, **kwargs)
+            return
+        given = dict(zip(fields, args, strict=False), **kwargs)
+        if len(given) < len(args) + len(kwargs) or not given.keys() <= fields.keys():
+            raise TypeError(f"{type(self).__qualname__}() takes its fields, each once: {', '.join(fields)}")
+        for name, default in fields.items():
+            value = given.get(name, default)
+            if value is _MISSING:
+                raise TypeError(f"{type(self).__qualname__}() lacks {name}")
+            setattr(self, name, value.make() if isinstance(value, _Factory) else value)
+        if after:
+            self.__post_init__()
+
+    return __init__
 
 
 def _compiled(fields: Mapping[str, object], *, after: bool) -> Any:
@@ -215,6 +243,24 @@ if not TYPE_CHECKING:
     def _plain_11(self, a, b, c, d, e, f, g, h, i, j, k):
         self.a = a; self.b = b; self.c = c; self.d = d; self.e = e; self.f = f; self.g = g; self.h = h; self.i = i
         self.j = j; self.k = k
+    def _plain_12(self, a, b, c, d, e, f, g, h, i, j, k, r):
+        self.a = a; self.b = b; self.c = c; self.d = d; self.e = e; self.f = f; self.g = g; self.h = h; self.i = i
+        self.j = j; self.k = k; self.r = r
+    def _plain_13(self, a, b, c, d, e, f, g, h, i, j, k, r, m):
+        self.a = a; self.b = b; self.c = c; self.d = d; self.e = e; self.f = f; self.g = g; self.h = h; self.i = i
+        self.j = j; self.k = k; self.r = r; self.m = m
+    def _plain_14(self, a, b, c, d, e, f, g, h, i, j, k, r, m, n):
+        self.a = a; self.b = b; self.c = c; self.d = d; self.e = e; self.f = f; self.g = g; self.h = h; self.i = i
+        self.j = j; self.k = k; self.r = r; self.m = m; self.n = n
+    def _plain_15(self, a, b, c, d, e, f, g, h, i, j, k, r, m, n, o):
+        self.a = a; self.b = b; self.c = c; self.d = d; self.e = e; self.f = f; self.g = g; self.h = h; self.i = i
+        self.j = j; self.k = k; self.r = r; self.m = m; self.n = n; self.o = o
+    def _plain_16(self, a, b, c, d, e, f, g, h, i, j, k, r, m, n, o, p):
+        self.a = a; self.b = b; self.c = c; self.d = d; self.e = e; self.f = f; self.g = g; self.h = h; self.i = i
+        self.j = j; self.k = k; self.r = r; self.m = m; self.n = n; self.o = o; self.p = p
+    def _plain_17(self, a, b, c, d, e, f, g, h, i, j, k, r, m, n, o, p, q):
+        self.a = a; self.b = b; self.c = c; self.d = d; self.e = e; self.f = f; self.g = g; self.h = h; self.i = i
+        self.j = j; self.k = k; self.r = r; self.m = m; self.n = n; self.o = o; self.p = p; self.q = q
     def _after_1(self, a): self.a = a; _after(self)
     def _after_2(self, a, b): self.a = a; self.b = b; _after(self)
     def _after_3(self, a, b, c): self.a = a; self.b = b; self.c = c; _after(self)
@@ -232,10 +278,23 @@ if not TYPE_CHECKING:
     def _after_10(self, a, b, c, d, e, f, g, h, i, j):
         self.a = a; self.b = b; self.c = c; self.d = d; self.e = e; self.f = f; self.g = g; self.h = h; self.i = i
         self.j = j; _after(self)
+    def _after_11(self, a, b, c, d, e, f, g, h, i, j, k):
+        self.a = a; self.b = b; self.c = c; self.d = d; self.e = e; self.f = f; self.g = g; self.h = h; self.i = i
+        self.j = j; self.k = k; _after(self)
+    def _after_12(self, a, b, c, d, e, f, g, h, i, j, k, r):
+        self.a = a; self.b = b; self.c = c; self.d = d; self.e = e; self.f = f; self.g = g; self.h = h; self.i = i
+        self.j = j; self.k = k; self.r = r; _after(self)
+    def _after_13(self, a, b, c, d, e, f, g, h, i, j, k, r, m):
+        self.a = a; self.b = b; self.c = c; self.d = d; self.e = e; self.f = f; self.g = g; self.h = h; self.i = i
+        self.j = j; self.k = k; self.r = r; self.m = m; _after(self)
+    def _after_14(self, a, b, c, d, e, f, g, h, i, j, k, r, m, n):
+        self.a = a; self.b = b; self.c = c; self.d = d; self.e = e; self.f = f; self.g = g; self.h = h; self.i = i
+        self.j = j; self.k = k; self.r = r; self.m = m; self.n = n; _after(self)
 
     _PLAIN = (_plain_1, _plain_2, _plain_3, _plain_4, _plain_5, _plain_6, _plain_7, _plain_8, _plain_9, _plain_10,
-              _plain_11)
-    _WITH_AFTER = (_after_1, _after_2, _after_3, _after_4, _after_5, _after_6, _after_7, _after_8, _after_9, _after_10)
+              _plain_11, _plain_12, _plain_13, _plain_14, _plain_15, _plain_16, _plain_17)
+    _WITH_AFTER = (_after_1, _after_2, _after_3, _after_4, _after_5, _after_6, _after_7, _after_8, _after_9, _after_10,
+                   _after_11, _after_12, _after_13, _after_14)
 # fmt: on
 
 

@@ -80,10 +80,10 @@ _PREFIX = (
 _NAMED = ("key", "token", "secret", "passw", "passphrase")
 _NAME_WORD = r"[Kk](?:ey|EY)|[Tt](?:oken|OKEN)|[Ss](?:ecret|ECRET)|[Pp](?:ass(?:w|phrase)|ASS(?:W|PHRASE))"
 _NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")
-_LONGEST_NAME = 80
+_LONGEST_NAME, _LONGEST_REST = 80, 40
 _A_DAY = 86400  # seconds
 _AFTER_NAME = (
-    r"[\w-]{0,40}(?P<delimiter>"
+    rf"[\w-]{{0,{_LONGEST_REST}}}(?P<delimiter>"
     r"\\?[\"']?\]?[ \t]*(?::?=(?!=)|:(?:[ \t]+|(?=\\?[\"'])))[ \t]*"  # NAME=, name: , "name":, ["NAME"] =
     r"|(?:[ \t]*:)?[ \t]*(?:\r?\n[ \t]+|\{[ \t]*)value[ \t]*:[ \t]+"  # name: {value: …}, or "value:" on the next line
     r"|:-|\\?[\"'][ \t]*,[ \t]*|[ \t]+|[ \t]*\\\n[ \t]*)"  # ${NAME:-, ("NAME", , --name value
@@ -321,10 +321,12 @@ def _plain(matches: Iterable[re.Match[str]], provider: str) -> Iterator[Secret]:
 def _named(text: str) -> Iterator[Secret]:
     """Values given to a name that holds a credential."""
     for word in re.compile(_NAME_WORD).finditer(text):
+        start, end = _name_start(text, word.start()), _name_end(text, word.end())
+        if not is_secret_name(text[start:end]) or text.startswith(("}", ":-}"), end):  # `${NAME}`, `${NAME:-}`
+            continue
         after = re.compile(_AFTER_NAME).match(text, word.end())
         if after is None:
             continue
-        start = _name_start(text, word.start())
         name = text[start : after.start("delimiter")]
         if not is_secret_name(name) or not _gives(text, start, name, after["delimiter"]):
             continue
@@ -350,6 +352,14 @@ def _name_start(text: str, at: int) -> int:
     while start > 0 and at - start < _LONGEST_NAME and text[start - 1] in _NAME_CHARACTERS:
         start -= 1
     return start
+
+
+def _name_end(text: str, at: int) -> int:
+    """Where the name ends that has the character before `at`: a longer one than the expression reads is cut."""
+    end = at
+    while end < len(text) and end - at < _LONGEST_REST and (text[end].isalnum() or text[end] in "_-"):
+        end += 1
+    return end
 
 
 def _gives(text: str, start: int, name: str, delimiter: str) -> bool:

@@ -200,7 +200,7 @@ class _Wanted:
                 end = at + len(ending)
                 if not data[end : end + 1].isalnum():
                     before = data[max(0, at - LONGEST) : at].decode("utf-8", "replace")
-                    yield _BREAK.split(before)[-1] + ending.decode("utf-8", "replace")
+                    yield before.translate(_BREAKS).rpartition(" ")[2] + ending.decode("utf-8", "replace")
                 at = data.find(ending, end)
         for name in self.plain:
             if name in data:
@@ -218,7 +218,7 @@ class _Wanted:
         return [path for paths in self.by_name.values() for path in paths if expression.fullmatch(path)]
 
 
-_BREAK = pattern(r"[\s\"'`()\[\]|;&<>=#]+")
+_BREAKS = dict.fromkeys(map(ord, "\"'`()[]|;&<>=#\t\n\r\v\f"), " ")
 LONGEST = 200
 """Characters of a path that are looked at."""
 

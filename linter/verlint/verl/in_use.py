@@ -58,6 +58,8 @@ def call_of(entry: str, arguments: Sequence[Text]) -> Call:
     undecided = multirun = False
     waiting = ""
     for word in arguments:
+        if not waiting and not word.prefix.startswith(("-", "+", "hydra.")):
+            continue
         text = _placed(word)
         if waiting:
             given[waiting], undecided, waiting = text or "", undecided or text is None, ""

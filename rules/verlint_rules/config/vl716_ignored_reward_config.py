@@ -21,7 +21,6 @@ from verlint.experiment.launch import Launch
 from verlint.finding import Finding, Safety
 from verlint.languages.hydra.override import Form, Override
 from verlint.rule import ERROR, Context, rule
-from verlint.verl import code
 from verlint.verl.in_use import call_of
 from verlint.verl.renames import MIGRATED, Rename
 from verlint.verl.rows import NO_KEY, UNKNOWN, in_versions
@@ -31,6 +30,8 @@ from verlint_rules.config.view import View, everywhere, view_of
 
 ENTRY = "verl.trainer.main_ppo"
 _COPIES = "migrate_legacy_reward_impl"
+_SINCE = "0.9.0"
+"""The first version that copies nothing."""
 
 
 @rule(
@@ -45,6 +46,8 @@ _COPIES = "migrate_legacy_reward_impl"
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     if call_of(launch.program.entry, ()).module != ENTRY or not any(row.old in launch.by_key for row in MIGRATED):
         return
+    if launch.verl is None or not all(in_versions(_SINCE, "", each) for each in launch.verl.fitting):
+        return  # a version that may be in use copies them: no need to compose its config
     view = view_of(launch)
     if view is None:
         return
@@ -87,6 +90,8 @@ def _ignores(view: View, new: str) -> bool:
     if view.value(new) is NO_KEY:
         return False
     if view.checkout is not None:
+        from verlint.verl import code
+
         module = "verl/trainer/main_ppo.py"
         return code.has(view.checkout, module, "hydra") and not code.has(view.checkout, module, _COPIES)
-    return view.released and in_versions("0.9.0", "", view.version)
+    return view.released and in_versions(_SINCE, "", view.version)
