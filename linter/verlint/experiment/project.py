@@ -67,9 +67,11 @@ class Project:
         return any(word in text for text in map(str.lower, texts) for word in words)
 
     def reached(self) -> list[Source]:
-        """The loaded files of other parts that this one has read: they belong to it."""
+        """The loaded files of other parts that this one has followed: they belong to it. What a Python tool or a config
+        says, it says whoever reads it."""
         kinds = self.whole.kinds
-        return [each for each in self.tree.sources() if id(each) in kinds and id(each) not in self.kinds]
+        others = [each for each in self.tree.sources() if id(each) in kinds and id(each) not in self.kinds]
+        return [each for each in others if kinds[id(each)] not in (Kind.PYTHON, Kind.YAML)]
 
     # ---- scripts
 
