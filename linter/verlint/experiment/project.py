@@ -142,15 +142,15 @@ class Project:
     def mentions(self, words: Iterable[str]) -> bool:
         """Whether one of the words (in lower case) stands in a file that is loaded or called, in its path, or in what
         the settings teach of launchers."""
-        return any(word in text for word in words for text in self._lower_texts)
+        return any(word in self._lower_text for word in words)
 
     @cached_property
-    def _lower_texts(self) -> list[str]:
+    def _lower_text(self) -> str:
         assert self.variants is not None  # the scripts that are called are read by now
         entries = " ".join(launch.program.entry for launch in self.config_launches)  # which is written nowhere
         taught = str(dict(self.settings.launchers))
         files = [(self.root.name, entries + taught)] + [(file.source.path, file.source.text) for file in self.files]
-        return [each.lower() for pair in (*files, *self.tree.texts()) for each in pair]
+        return "\n".join(each for pair in (*files, *self.tree.texts()) for each in pair).lower()
 
     @property
     def called_sources(self) -> list[Source]:
