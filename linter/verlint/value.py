@@ -77,9 +77,10 @@ class Text:
     @property
     def known(self) -> str | None:
         """The characters when every piece is known, else None."""
-        if len(self.parts) == 1:
-            only = self.parts[0]
-            return only.text if isinstance(only, Literal) else None
+        parts = self.parts
+        if len(parts) == 1:
+            only = parts[0]
+            return only.text if only.__class__ is Literal else None
         out: list[str] = []
         for part in self.parts:
             if isinstance(part, Hole):
