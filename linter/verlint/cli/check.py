@@ -65,6 +65,7 @@ class Arguments:
     add_ignore: str | None = None
     config: str | None = None
     isolated: bool = False
+    jobs: int = 0
 
 
 def plain_call(words: Sequence[str]) -> Arguments | None:
@@ -125,6 +126,13 @@ def add_parser(subparsers: Any) -> None:
         default=None,
         help="print every file with why it is checked or not, and stop",
     )
+    files.add_argument(
+        "--jobs",
+        type=_jobs,
+        default=0,
+        metavar="N",
+        help="processes that look at the parts of a large project (default: one a processor); the output is the same",
+    )
     files.add_argument("--require-files", action="store_true", help="it is an error (2) when there is nothing to check")
 
     output = parser.add_argument_group("output")
@@ -161,6 +169,14 @@ def add_parser(subparsers: Any) -> None:
     settings.add_argument("--config", metavar="FILE", help="use this settings file")
     settings.add_argument("--isolated", action="store_true", help="use no settings file")
     settings.add_argument("--show-settings", action="store_true", help="print what holds for these paths, and stop")
+
+
+def _jobs(text: str) -> int:
+    """A number of processes. Raises ValueError, which `argparse` reports."""
+    jobs = int(text)
+    if jobs < 1:
+        raise ValueError
+    return jobs
 
 
 def run(arguments: Arguments) -> int:
@@ -200,7 +216,8 @@ def carry_out(arguments: Arguments, loading: Loading, settings: Settings, target
     if arguments.write_baseline:
         from verlint.cli.baselining import write_baseline
 
-        report = check(loading, replace(settings, baseline=""), touched=is_touched(arguments, settings))
+        unknown = replace(settings, baseline="")
+        report = check(loading, unknown, touched=is_touched(arguments, settings), jobs=arguments.jobs)
         return (OK if write_baseline(report, settings) else FAILED) if not report.crashed else FAILED
     if arguments.add_ignore is not None:
         from verlint.cli.ignoring import add_ignores
@@ -209,7 +226,7 @@ def carry_out(arguments: Arguments, loading: Loading, settings: Settings, target
         return add_ignores(
             arguments.add_ignore,
             lambda: load_files(arguments, settings),
-            lambda files: check(files, settings, touched=touched),
+            lambda files: check(files, settings, touched=touched, jobs=arguments.jobs),
         )
     report = report_on(arguments, loading, settings)
     if arguments.statistics:
@@ -230,12 +247,12 @@ def report_on(arguments: Arguments, loading: Loading, settings: Settings) -> Rep
     """The report of a call, after its fixes if it asks for them."""
     touched = is_touched(arguments, settings)
     if not arguments.fix:
-        return check(loading, settings, touched=touched)
+        return check(loading, settings, touched=touched, jobs=arguments.jobs)
     from verlint.cli.fixing import fix_files
 
     report, applied = fix_files(
         loading,
-        lambda files: check(files, settings, touched=touched),
+        lambda files: check(files, settings, touched=touched, jobs=arguments.jobs),
         lambda: load_files(arguments, settings),
         unsafe=arguments.unsafe_fixes,
     )
@@ -248,7 +265,7 @@ def show_diff(arguments: Arguments, loading: Loading, settings: Settings) -> int
     """Print the diff of the fixes; 1 when there is one, as nothing was changed."""
     from verlint.cli.fixing import diff_text
 
-    report = check(loading, settings, touched=is_touched(arguments, settings))
+    report = check(loading, settings, touched=is_touched(arguments, settings), jobs=arguments.jobs)
     text = diff_text(report, loading, unsafe=arguments.unsafe_fixes)
     sys.stdout.write(text)
     return FAILED if report.crashed else FOUND if text and not arguments.exit_zero else OK
@@ -263,15 +280,16 @@ def is_touched(arguments: Arguments, settings: Settings) -> bool:
     return names_files and settings.scope != "all"
 
 
-def check(loading: Loading, settings: Settings, *, touched: bool = False) -> Report:
-    """Run the engine on loaded files. With `touched`, only findings with a place in a named file stay."""
+def check(loading: Loading, settings: Settings, *, touched: bool = False, jobs: int = 1) -> Report:
+    """Run the engine on loaded files, in up to `jobs` processes (0: one a processor). With `touched`, only findings
+    with a place in a named file stay."""
     from verlint.engine import check_project
 
     files = list(loading.files)
     if touched:
         files += load_around([file for file in files if file.named], settings)
         files.sort(key=lambda file: file.source.path)
-    report = check_project(files, settings, Path.cwd(), unreadable=loading.unreadable)
+    report = check_project(files, settings, Path.cwd(), unreadable=loading.unreadable, jobs=jobs)
     report = replace(report, summary=replace(report.summary, skipped=loading.skipped))
     if touched:
         report = only_touched(report, files, loading.unreadable)

@@ -13,7 +13,7 @@ from verlint.files.kinds import Kind
 from verlint.files.loading import Loaded
 from verlint.lazy import pattern
 
-ONE_PART = 200
+ONE_PART = 60
 """A project of so many launchers is looked at as a whole."""
 PART = 48
 """Files that are looked at together, where they are not linked."""

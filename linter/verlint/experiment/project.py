@@ -67,9 +67,11 @@ class Project:
         return any(word in text for text in map(str.lower, texts) for word in words)
 
     def reached(self) -> list[Source]:
-        """The loaded files of other parts that this one has read: they belong to it."""
+        """The loaded files of other parts that this one has followed: they belong to it. What a Python tool or a config
+        says, it says whoever reads it."""
         kinds = self.whole.kinds
-        return [each for each in self.tree.sources() if id(each) in kinds and id(each) not in self.kinds]
+        others = [each for each in self.tree.sources() if id(each) in kinds and id(each) not in self.kinds]
+        return [each for each in others if kinds[id(each)] not in (Kind.PYTHON, Kind.YAML)]
 
     # ---- scripts
 
@@ -140,6 +142,7 @@ class Project:
     def mentions(self, words: Iterable[str]) -> bool:
         """Whether one of the words (in lower case) stands in a file that is loaded or called, in its path, or in what
         the settings teach of launchers."""
+<<<<<<< HEAD
         known = self._mentioned
         for word in words:
             if word not in known:
@@ -151,6 +154,13 @@ class Project:
     @cached_property
     def _lower_text(self) -> str:
         assert self.launches is not None  # the scripts that are called and the configs that are named are read by now
+=======
+        return any(word in self._lower_text for word in words)
+
+    @cached_property
+    def _lower_text(self) -> str:
+        assert self.variants is not None  # the scripts that are called are read by now
+>>>>>>> i
         entries = " ".join(launch.program.entry for launch in self.config_launches)  # which is written nowhere
         taught = str(dict(self.settings.launchers))
         files = [(self.root.name, entries + taught)] + [(file.source.path, file.source.text) for file in self.files]

@@ -28,6 +28,8 @@ class Tree:
         self._real_root = Path(os.path.realpath(root))
         self._sources: dict[str, Source | None] = {}
         self._exists: dict[str, bool] = {} if behind is None else behind._exists
+        self._folders: dict[str, bool] = {} if behind is None else behind._folders
+        self._listings: dict[str, list[str]] = {} if behind is None else behind._listings
         for file in loaded:
             if (path := self.relative(file.path)) is not None:
                 self._sources[path] = file.source
@@ -64,8 +66,16 @@ class Tree:
 
     def is_dir(self, path: str) -> bool:
         """Whether there is a folder."""
+<<<<<<< HEAD
         full = self._on_disk(path)
         return full is not None and os.path.isdir(full)
+=======
+        found = self._folders.get(path)
+        if found is None:
+            full = self._on_disk(path)
+            found = self._folders[path] = full is not None and os.path.isdir(full)
+        return found
+>>>>>>> i
 
     def is_executable(self, path: str) -> bool:
         """Whether there is a file that may be run."""
@@ -74,6 +84,12 @@ class Tree:
 
     def listing(self, path: str) -> list[str]:
         """Names in a folder, sorted; none when it cannot be read."""
+        found = self._listings.get(path)
+        if found is None:
+            found = self._listings[path] = self._listed(path)
+        return list(found)
+
+    def _listed(self, path: str) -> list[str]:
         full = self._on_disk(path)
         if full is None:
             return []

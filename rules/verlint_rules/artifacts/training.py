@@ -7,6 +7,7 @@ from collections.abc import Callable
 from verlint.experiment.launch import Launch
 from verlint.experiment.saved_roles import saved_roles
 from verlint.lazy import pattern
+from verlint.memo import by_identity
 from verlint.value import Value
 from verlint.verl.facts import Facts
 from verlint.verl.undecided import certain
@@ -25,6 +26,7 @@ CONTENTS = "actor_rollout_ref.actor.checkpoint.save_contents"
 OLD_CONTENTS = "actor_rollout_ref.actor.checkpoint.contents"
 
 
+@by_identity
 def is_training(launch: Launch) -> bool:
     """Whether a launch runs that trainer and updates a policy, as far as its overrides say."""
     entry = launch.program.entry

@@ -22,14 +22,19 @@ from __future__ import annotations
 
 import posixpath
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from weakref import WeakKeyDictionary
 
 from verlint.experiment.paths import Components, absolute, components, is_below, last_component, parent, shown
 from verlint.experiment.project import Project
 from verlint.experiment.script import Script
+<<<<<<< HEAD
 from verlint.experiment.stage import Experiment
 from verlint.experiment.tools import OPEN, called_source, called_tool, data_files, is_named, touched
+=======
+from verlint.experiment.stage import Experiment, called_file
+from verlint.experiment.tools import Touched, called_tool, touched
+>>>>>>> i
 from verlint.finding import Finding
 from verlint.languages.bash.command import Command, Surroundings
 from verlint.languages.bash.pieces import flat
@@ -142,7 +147,7 @@ class _Reads(Pending):
             if any(is_below(each.key, folder) for folder in filled):
                 continue
             if _is_made(each.name, known.names):
-                yield from _elsewhere(each, self.start, known, context)
+                yield from _elsewhere(each, known, context)
             elif each.name not in known.others:
                 groups.setdefault((each.span.order(), each.value.key), []).append(each)
         for found in groups.values():
@@ -152,13 +157,11 @@ class _Reads(Pending):
 def _filled(reads: _Reads, known: _Known, ctx: Context) -> list[Components]:
     """The folders that commands of unknown effect may have filled; a tool of which each file is known fills none."""
     counts = dict(reads.makers)
-    for command, times in known.calls:
-        called = called_tool(command, ctx.project.tree, reads.start)
-        written = [use for use in touched(called) if use.how == "write"] if called is not None else []
-        if called is None or not written or any(last_component(use.path).known is None for use in written):
+    for call, times in known.calls:
+        if not call.writes or any(last_component(use.path).known is None for use in call.writes):
             continue
-        for word in called.words:
-            folder = components(absolute(word, command.around.cwd))
+        for word in call.words:
+            folder = components(absolute(word, call.cwd))
             if folder in counts:
                 counts[folder] -= times
     return [folder for folder, count in counts.items() if count > 0]
@@ -206,7 +209,16 @@ class _Known:
 
     names: dict[str, tuple[Source, Span]]
     others: str
-    calls: list[tuple[Command, int]]
+    calls: list[tuple[_Call, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """The words of a call of a Python tool, where it runs, and the files that it writes."""
+
+    words: tuple[Text, ...]
+    cwd: Text
+    writes: list[Touched]
 
 
 _KNOWN: WeakKeyDictionary[Project, dict[str, _Known]] = WeakKeyDictionary()
@@ -227,8 +239,16 @@ def _written(surveys: Sequence[_Survey], start: str, project: Project) -> _Known
                     names.setdefault(name, place)
                 words.update(each.words)
                 calls += each.calls
-        known[start] = _Known(names, "\n".join(words), calls)
+        known[start] = _Known(names, "\n".join(words), list(_called(calls, project, start)))
     return known[start]
+
+
+def _called(calls: Iterable[tuple[Command, int]], project: Project, start: str) -> Iterator[tuple[_Call, int]]:
+    for command, times in calls:
+        called = called_tool(command, project.tree, start)
+        if called is not None:
+            writes = [use for use in touched(called) if use.how == "write"]
+            yield _Call(called.words, command.around.cwd, writes), times
 
 
 def _in_tools(project: Project, start: str) -> dict[str, tuple[Source, Span]]:
@@ -309,17 +329,12 @@ def _is_made(name: str, made: Mapping[str, tuple[Source, Span]]) -> bool:
     return False
 
 
-def _elsewhere(found: _Input, start: str, known: _Known, ctx: Context) -> Iterator[Finding]:
+def _elsewhere(found: _Input, known: _Known, ctx: Context) -> Iterator[Finding]:
     """A file of the right name that the experiment's call of a tool writes into another folder."""
     if found.path.known is None or found.path.known in known.others:
         return
-    called = [called_tool(command, ctx.project.tree, start) for command, _ in known.calls]
     writes = [
-        use
-        for call in called
-        if call is not None
-        for use in touched(call)
-        if use.how == "write" and last_component(use.path).known in (found.name, None)
+        use for call, _ in known.calls for use in call.writes if last_component(use.path).known in (found.name, None)
     ]
     if not writes or any(found.path.same_as(each.path) is not False for each in writes):
         return

@@ -6,6 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
+<<<<<<< HEAD
+=======
+from verlint.lazy import pattern
+from verlint.memo import by_identity
+>>>>>>> i
 from verlint.record import dataclass
 from verlint.secret import find_secrets, is_secret_name
 from verlint.value import Hole, Part, Text
@@ -54,6 +59,7 @@ def exposed(text: Text) -> Iterator[Exposed]:
             yield Exposed(name, True)
 
 
+@by_identity
 def secret_name(part: Part) -> str:
     """The variable or option that makes a part a credential, "" when none does."""
     hole = isinstance(part, Hole)

@@ -19,6 +19,7 @@ from verlint.languages.bash.command import Command
 from verlint.languages.bash.options import option_case
 from verlint.languages.bash.syntax import Assign, CaseArm, Param, Simple, Word
 from verlint.languages.bash.walk import literal_word, walk
+from verlint.memo import by_identity
 from verlint.record import dataclass
 from verlint.source import Source, Span
 from verlint.value import Text
@@ -198,6 +199,7 @@ def is_hydra_option(text: str) -> bool:
     return name in HYDRA_OPTIONS or name in _HYDRA_FLAGS
 
 
+@by_identity
 def variables(loop: ArgumentLoop) -> dict[str, str]:
     """The variable that takes the value of each option, by the option's longest name."""
     found: dict[str, str] = {}

@@ -25,6 +25,7 @@ from verlint.experiment.variants import Variant
 from verlint.files.kinds import Kind
 from verlint.files.loading import Loaded
 from verlint.finding import Finding, Severity
+from verlint.memo import by_identity
 from verlint.record import dataclass
 from verlint.rule import ERROR, WARNING, Context, rule
 from verlint.source import Source, Span
@@ -175,10 +176,7 @@ def _effect(variable: str, launch: Launch) -> tuple[str, Severity] | None:
     if any(variable in guard.text for guard in launch.command.around.guards):
         return None
     best: tuple[str, Severity] | None = None
-    for key, override in launch.by_key.items():
-        text = override.value.text
-        if text is None or not any(_is_variable(hole, variable) for hole in text.holes):
-            continue
+    for key, text in _reached(launch).get(variable, ()):
         if len(text.parts) == 1:
             stops = key == _MODEL or isinstance(launch.defaults.get(key), (int, float))
             effect = f"{key} is empty" + (", and the run stops" if stops else "")
@@ -188,6 +186,19 @@ def _effect(variable: str, launch: Launch) -> tuple[str, Severity] | None:
         else:
             best = best or (f"{key} is `{_emptied(text, variable)}`", WARNING)
     return best
+
+
+@by_identity
+def _reached(launch: Launch) -> Mapping[str, list[tuple[str, Text]]]:
+    """The keys whose values hold an unset variable, by its name."""
+    found: dict[str, list[tuple[str, Text]]] = {}
+    for key, override in launch.by_key.items():
+        text = override.value.text
+        if text is not None:
+            keys = [hole.key for hole in text.holes if isinstance(hole.key, tuple) and len(hole.key) == 2]
+            for name in dict.fromkeys(str(each[1]) for each in keys if each[0] == "env"):
+                found.setdefault(name, []).append((key, text))
+    return found
 
 
 def _is_variable(hole: Hole, variable: str) -> bool:

@@ -146,12 +146,7 @@ def _certain(body: Sequence) -> Iterator[Simple]:
 
 def functions_of(program: Program, source: Source) -> Functions:
     """The functions that a text defines."""
-    return {
-        node.name: (node.body, source, ())
-        for group in program.groups
-        for node in walk(group)
-        if isinstance(node, FunctionDef)
-    }
+    return {node.name: (node.body, source, ()) for node in program.nodes if isinstance(node, FunctionDef)}
 
 
 def never_reached(program: Program, start: int) -> tuple[list[Simple], bool]:

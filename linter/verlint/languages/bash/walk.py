@@ -17,7 +17,11 @@ def children(node: Node | ArrayItem | CaseArm) -> list[Node]:
     found: list[Node] = []
     kind: type = node.__class__
     for name in _fields(kind):
-        _gather(getattr(node, name), found)
+        value = getattr(node, name)
+        if value.__class__ in _FREQUENT:
+            found.append(value)  # type: ignore[arg-type]
+        elif value:  # nodes are true, and most fields are empty
+            _gather(value, found)
     return found
 
 
