@@ -80,11 +80,7 @@ class Text:
         parts = self.parts
         if len(parts) == 1:
             only = parts[0]
-<<<<<<< HEAD
-            return only.text if type(only) is Literal else None
-=======
             return only.text if only.__class__ is Literal else None
->>>>>>> i
         out: list[str] = []
         for part in parts:
             if isinstance(part, Hole):

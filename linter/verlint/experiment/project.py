@@ -142,7 +142,6 @@ class Project:
     def mentions(self, words: Iterable[str]) -> bool:
         """Whether one of the words (in lower case) stands in a file that is loaded or called, in its path, or in what
         the settings teach of launchers."""
-<<<<<<< HEAD
         known = self._mentioned
         for word in words:
             if word not in known:
@@ -154,13 +153,6 @@ class Project:
     @cached_property
     def _lower_text(self) -> str:
         assert self.launches is not None  # the scripts that are called and the configs that are named are read by now
-=======
-        return any(word in self._lower_text for word in words)
-
-    @cached_property
-    def _lower_text(self) -> str:
-        assert self.variants is not None  # the scripts that are called are read by now
->>>>>>> i
         entries = " ".join(launch.program.entry for launch in self.config_launches)  # which is written nowhere
         taught = str(dict(self.settings.launchers))
         files = [(self.root.name, entries + taught)] + [(file.source.path, file.source.text) for file in self.files]

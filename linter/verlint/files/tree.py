@@ -66,16 +66,11 @@ class Tree:
 
     def is_dir(self, path: str) -> bool:
         """Whether there is a folder."""
-<<<<<<< HEAD
-        full = self._on_disk(path)
-        return full is not None and os.path.isdir(full)
-=======
         found = self._folders.get(path)
         if found is None:
             full = self._on_disk(path)
             found = self._folders[path] = full is not None and os.path.isdir(full)
         return found
->>>>>>> i
 
     def is_executable(self, path: str) -> bool:
         """Whether there is a file that may be run."""

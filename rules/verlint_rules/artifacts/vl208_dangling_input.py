@@ -28,13 +28,8 @@ from weakref import WeakKeyDictionary
 from verlint.experiment.paths import Components, absolute, components, is_below, last_component, parent, shown
 from verlint.experiment.project import Project
 from verlint.experiment.script import Script
-<<<<<<< HEAD
 from verlint.experiment.stage import Experiment
-from verlint.experiment.tools import OPEN, called_source, called_tool, data_files, is_named, touched
-=======
-from verlint.experiment.stage import Experiment, called_file
-from verlint.experiment.tools import Touched, called_tool, touched
->>>>>>> i
+from verlint.experiment.tools import OPEN, Touched, called_source, called_tool, data_files, is_named, touched
 from verlint.finding import Finding
 from verlint.languages.bash.command import Command, Surroundings
 from verlint.languages.bash.pieces import flat

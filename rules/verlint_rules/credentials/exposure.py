@@ -6,11 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
-<<<<<<< HEAD
-=======
-from verlint.lazy import pattern
 from verlint.memo import by_identity
->>>>>>> i
 from verlint.record import dataclass
 from verlint.secret import find_secrets, is_secret_name
 from verlint.value import Hole, Part, Text
