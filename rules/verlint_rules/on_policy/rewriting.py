@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from verlint.finding import Edit, Finding, Safety
 from verlint.lazy import pattern
+from verlint.record import replace
 from verlint.source import Span
 from verlint.value import Value
 
@@ -22,6 +23,20 @@ def with_value(finding: Finding, value: Value, text: str, *, safe: bool) -> Find
     safety = Safety.SAFE if safe and literal else Safety.UNSAFE
     name = value.key.rsplit(".", 1)[-1]
     return finding.with_fix(f"write {name}={text}", Edit(span, text), safety=safety)
+
+
+def value_edit(value: Value, text: str) -> Edit | None:
+    """The edit that writes `text` for the value, None for one that is not written in a file."""
+    span = _written(value)
+    return None if span is None else Edit(span, text)
+
+
+def also(finding: Finding, title: str, edit: Edit | None) -> Finding:
+    """The finding with one more edit in its fix, which is unsafe then; without a fix where there is no such edit."""
+    fix = finding.fix
+    if fix is not None and edit is not None:
+        fix = replace(fix, title=f"{fix.title}, {title}", edits=(*fix.edits, edit), safety=Safety.UNSAFE)
+    return replace(finding, fix=fix if edit is not None else None)
 
 
 def same_word(finding: Finding, value: Value, other: Value) -> Finding:
