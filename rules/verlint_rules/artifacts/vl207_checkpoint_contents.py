@@ -170,8 +170,10 @@ def _of_use(use: Use, ledger: Ledger, ctx: Context) -> Iterator[Finding]:
 def _with_model(launch: Launch, value: Value) -> Edit | None:
     if value.given:
         return list_with(value, "hf_model")
-    whole = f"'[{held},hf_model]'" if (held := ",".join(map(str, value.data if isinstance(value.data, list) else ()))) else ""
-    return one_more(launch, launch[FREQUENCY], CONTENTS, whole) if whole and not _is_lora(launch) else None
+    if not isinstance(value.data, list) or not value.data or _is_lora(launch):
+        return None
+    names = ",".join(map(str, [*value.data, "hf_model"]))
+    return one_more(launch, launch[FREQUENCY], CONTENTS, f"'[{names}]'")
 
 
 def _is_lora(launch: Launch) -> bool:
