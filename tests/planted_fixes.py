@@ -197,21 +197,21 @@ def yaml_notes(planted: Planted, chance: random.Random) -> Planted:
 def line_ends(planted: Planted, chance: random.Random) -> Planted:
     """All lines end as those of Windows."""
     del chance
-    ends = (".sh", ".md", ".yaml", ".yml")
+    ends = (".sh", ".md", ".yaml", ".yml", ".py")
     return _each(planted, ends, "line ends", lambda text: text.replace("\r\n", "\n").replace("\n", "\r\n"))
 
 
 def no_last_end(planted: Planted, chance: random.Random) -> Planted:
     """The last line has no end."""
     del chance
-    return _each(planted, (".sh", ".md", ".yaml"), "no last end", lambda text: text.rstrip("\r\n"))
+    return _each(planted, (".sh", ".md", ".yaml", ".py"), "no last end", lambda text: text.rstrip("\r\n"))
 
 
 def mark(planted: Planted, chance: random.Random) -> Planted:
     """A byte order mark in front."""
     del chance
     for path, data in planted.files.items():
-        if path.endswith((".sh", ".md", ".exp.yaml")):
+        if path.endswith((".sh", ".md", ".exp.yaml", ".py")):
             planted = planted.with_file(path, BOM + data.removeprefix(BOM), "mark")
     return planted
 

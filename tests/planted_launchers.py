@@ -313,7 +313,7 @@ FAULTS: dict[str, tuple[Fault, ...]] = {
             "set -eo pipefail",
         ),
     ),
-    "VL914": (one_word, word("trainer.nnodes=1", "trainer.nnodes= 1", PLAIN, array=False), word("trainer.nnodes=1", "trainer.nnodes =1", PLAIN, array=False)),
+    "VL914": (one_word, word("trainer.nnodes=1", "trainer.nnodes= 1", PLAIN), word("trainer.nnodes=1", "trainer.nnodes =1", PLAIN)),
     "VL916": (literal_gpus,),
     "VL917": (head(['export HF_HOME="${CKPT_ROOT}/hub"'], ['HF_HOME="${CKPT_ROOT}/hub"']),),
     "VL920": (

@@ -12,10 +12,16 @@ from typing import Any
 import pytest
 
 from fixture_cases import EXAMPLES
+from verlint.cli.check import only_touched
+from verlint.cli.fixing import diff_text
 from verlint.cli.main import main
 from verlint.example import FIXED, Example, check_example, project_copy
+from verlint.files.kinds import Kind
+from verlint.files.loading import Loaded, Loading
 from verlint.finding import Edit, Finding, Fix, Safety, Severity, Verdict
 from verlint.fix import Fixed, apply_fixes
+from verlint.report.summary import found_line
+from verlint.result import Report
 from verlint.source import Source
 
 BASH = shutil.which("bash")
@@ -102,6 +108,51 @@ def test_a_fix_that_would_break_the_file_is_left_out() -> None:
     job = Source("job.yaml", 'run: "ls"\nname: a\n')
     breaking, good = finding(job, (6, 8, 'echo "x"')), finding(job, (16, 17, "b"))
     assert apply_fixes([breaking, good]).texts == {job: 'run: "ls"\nname: b\n'}
+
+
+TRACED = f"#!/bin/bash\nset -xeuo pipefail\nexport WANDB_API_KEY=key\n{LAUNCH} trainer.logger=wandb\n"
+
+
+@pytest.mark.parametrize(("ends", "count"), [("\n", "1 error (1 fixable with --unsafe-fixes)"), ("\r\n", "1 error")])
+def test_only_fixes_that_are_made_are_counted(
+    ends: str, count: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = TRACED.replace("\n", ends).encode()  # a `}` in front of a carriage return closes nothing
+    Path("run.sh").write_bytes(text)
+    arguments = ["check", "--exit-zero", "--select", "VL402", "run.sh"]
+    assert main([*arguments, "--output-format", "concise"]) == 0
+    assert f"Found {count}." in capsys.readouterr().out
+    assert main([*arguments, "--diff", "--unsafe-fixes"]) == 0
+    assert bool(capsys.readouterr().out) is ("fixable" in count)
+
+
+def test_what_must_be_verified_counts_as_no_fix(source: Source) -> None:
+    report = Report((finding(source, (2, 3, "1"), unsure=True), finding(source, (2, 3, "1"))))
+    assert found_line(report) == "Found 1 error (1 fixable with --fix), 1 to verify."
+
+
+def test_a_fix_that_reaches_into_another_file_is_not_half_made(source: Source) -> None:
+    there, file = Source("other.sh", "x=1\n"), Path("run.sh")
+    fix = Fix("mend both", (Edit(source.span(2, 3), "9"), Edit(there.span(2, 3), "9")), Safety.SAFE)
+    both = Finding("VL999", "made-up", Severity.ERROR, Verdict.FAIL, "wrong", source.span(2, 3), fix=fix)
+    loaded = Loaded(source, Kind.LAUNCHER, file, named=True)
+    assert diff_text(Report((both,)), Loading([loaded], []), unsafe=False) == ""
+    assert only_touched(Report((both,)), [loaded], []).findings[0].fix is None
+
+
+MIXED = (
+    "# one\r\n# two\nexport WANDB_API_KEY='YOUR_WANDB_API_KEY'\r\n"
+    f"{LAUNCH} \\\n    trainer.nnodes=1 \\ \n    trainer.logger=wandb\n# three\r\n# four"
+)
+
+
+def test_each_line_keeps_its_own_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("run.sh").write_bytes(b"\xef\xbb\xbf" + MIXED.encode())
+    assert main(["check", "--exit-zero", "--select", "VL901,VL402", "--fix", "--unsafe-fixes", "run.sh"]) == 0
+    fixed = MIXED.replace("export WANDB_API_KEY='YOUR_WANDB_API_KEY'", ': "${WANDB_API_KEY:?set WANDB_API_KEY}"')
+    assert Path("run.sh").read_bytes() == b"\xef\xbb\xbf" + fixed.replace("\\ \n", "\\\n").encode()
 
 
 def test_an_edit_that_changes_nothing_changes_no_file(source: Source) -> None:

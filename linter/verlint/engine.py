@@ -183,7 +183,8 @@ def _check_part(project: Project, rules: Sequence[Header], unreadable: Sequence[
 
 
 def _with_edits_of_files(findings: list[Finding], project: Project) -> list[Finding]:
-    """The findings with fixes that can be made in their files, with the margins and line ends of these."""
+    """The findings with fixes that can be made in their files, with the margins and line ends of these, and that leave
+    the files readable."""
     if any(file.kind is Kind.JOB for file in project.files):
         from verlint.experiment.job_edits import JobEdits
 
@@ -191,9 +192,14 @@ def _with_edits_of_files(findings: list[Finding], project: Project) -> list[Find
         findings = [edits.mapped(finding) for finding in findings]
     if not any(finding.fix for finding in findings):
         return findings
-    from verlint.file_edits import in_file
+    from verlint.file_edits import in_file, is_plain
 
-    return [in_file(finding) for finding in findings]
+    findings = [in_file(finding) for finding in findings]
+    if all(is_plain(edit) for finding in findings if finding.fix for edit in finding.fix.edits):
+        return findings
+    from verlint.fix import without_harm
+
+    return without_harm(findings)
 
 
 # ---- running

@@ -10,6 +10,14 @@ from verlint.source import Span
 _MARGIN = pattern(r"[ \t>$%]*")
 """What stands in front of the lines of a block: indentation, marks of a quotation, a prompt."""
 
+_WORD = pattern(r"[\w./=+-]*")
+"""Characters that mean nothing to the syntax of a file."""
+
+
+def is_plain(edit: Edit) -> bool:
+    """Whether an edit puts characters of words in place of such, which leaves the syntax of a file as it is."""
+    return bool(edit.text and _WORD.fullmatch(edit.text) and edit.span.text and _WORD.fullmatch(edit.span.text))
+
 
 def in_file(finding: Finding) -> Finding:
     """The finding with its fix as edits of files; without a fix that cannot be written there."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from verlint.file_edits import is_plain
 from verlint.finding import Finding, Safety, Verdict
-from verlint.record import dataclass
+from verlint.record import dataclass, replace
 from verlint.source import Source
 
 MAX_ROUNDS = 10
@@ -48,6 +49,23 @@ def apply_fixes(findings: Sequence[Finding], *, unsafe: bool = False) -> Fixed:
     return fixed
 
 
+def without_harm(findings: Sequence[Finding]) -> list[Finding]:
+    """The findings, without those fixes that would make a file unreadable: these are never made, and not offered."""
+    asked: dict[Source, list[Finding]] = {}
+    for finding in findings:
+        if finding.fix is not None and not all(map(is_plain, finding.fix.edits)):
+            for source in _sources(finding):
+                asked.setdefault(source, []).append(finding)
+    harmful: set[int] = set()
+    for source, own in asked.items():
+        together = _apply(own)  # mostly none does harm, and that is seen at once
+        left_out = {id(each) for each in own} - {id(each) for each in together.applied}
+        if not left_out and _still_reads(source, together.texts.get(source, source.text)):
+            continue
+        harmful.update(id(each) for each in own if _harms(each, [source]))
+    return [replace(each, fix=None) if id(each) in harmful else each for each in findings]
+
+
 def _apply(findings: Iterable[Finding]) -> Fixed:
     taken: dict[Source, list[tuple[int, int, str]]] = {}
     applied: list[Finding] = []
@@ -83,7 +101,9 @@ def _still_reads(source: Source, text: str) -> bool:
     name = source.path.lower()
     if name.endswith((".yaml", ".yml")):
         return _is_yaml(text) or not _is_yaml(source.text)
-    if name.endswith((".md", ".py", ".toml", ".json", ".cfg", ".ini", ".txt")):
+    if name.endswith(".py"):
+        return _is_python(text) or not _is_python(source.text)
+    if name.endswith((".md", ".toml", ".json", ".cfg", ".ini", ".txt")):
         return True
     from verlint.languages.bash.parser import parse
 
@@ -98,6 +118,19 @@ def _is_yaml(text: str) -> bool:
         for _ in YAML(typ="safe", pure=True).parse(text):
             pass
     except YAMLError:
+        return False
+    return True
+
+
+def _is_python(text: str) -> bool:
+    import ast
+    import warnings
+
+    try:
+        with warnings.catch_warnings():  # of escapes that mean nothing
+            warnings.simplefilter("ignore")
+            ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return True
 

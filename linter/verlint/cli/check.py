@@ -303,10 +303,16 @@ def check(loading: Loading, settings: Settings, *, touched: bool = False, jobs: 
 
 def only_touched(report: Report, files: Sequence[Loaded], unreadable: Sequence[Unreadable]) -> Report:
     """The report without the findings that have neither their place, nor a related one, nor a step of provenance in a
-    named file."""
+    named file, and without the fixes that reach into other files: these are not changed."""
     seeds = {file.source.path for file in files if file.named} | {problem.path for problem in unreadable}
-    kept = tuple(finding for finding in report.findings if not seeds.isdisjoint(_places(finding)))
-    return replace(report, findings=kept)
+    kept = [finding for finding in report.findings if not seeds.isdisjoint(_places(finding))]
+    return replace(report, findings=tuple(_fixed_within(finding, seeds) for finding in kept))
+
+
+def _fixed_within(finding: Finding, paths: set[str]) -> Finding:
+    if finding.fix is None or all(edit.span.in_file().source.path in paths for edit in finding.fix.edits):
+        return finding
+    return replace(finding, fix=None)
 
 
 def _places(finding: Finding) -> set[str]:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from verlint.cli.rewriting import Rewriting
 from verlint.files.loading import Loading
+from verlint.finding import Finding
 from verlint.fix import MAX_ROUNDS, apply_fixes
 from verlint.report.redaction import Redactor
 from verlint.result import Report
@@ -24,9 +25,9 @@ def fix_files(
     rewriting = Rewriting()
     report = check(loading)
     for _ in range(MAX_ROUNDS):
-        fixed = apply_fixes(report.findings, unsafe=unsafe)
+        fixed = apply_fixes(_in_loaded(report, loading), unsafe=unsafe)
         places = {id(file.source): file for file in loading.files}
-        texts = [(places[id(source)], text) for source, text in fixed.texts.items() if id(source) in places]
+        texts = [(places[id(source)], text) for source, text in fixed.texts.items()]
         if not texts:
             break
         rewriting.write(texts)
@@ -38,14 +39,20 @@ def fix_files(
 
 def diff_text(report: Report, loading: Loading, *, unsafe: bool) -> str:
     """What the fixes would change, as a unified diff; "" for nothing. Secrets are masked, as everywhere."""
-    fixed = apply_fixes(report.findings, unsafe=unsafe)
+    fixed = apply_fixes(_in_loaded(report, loading), unsafe=unsafe)
     redactor = Redactor(report.findings)
+    texts = sorted(fixed.texts.items(), key=lambda item: item[0].path)
+    return "".join(_diff(source, text, redactor) for source, text in texts)
+
+
+def _in_loaded(report: Report, loading: Loading) -> list[Finding]:
+    """The findings whose fixes lie in the loaded files: of one that reaches further, nothing is done."""
     known = {id(file.source) for file in loading.files}
-    return "".join(
-        _diff(source, text, redactor)
-        for source, text in sorted(fixed.texts.items(), key=lambda item: item[0].path)
-        if id(source) in known
-    )
+    return [
+        finding
+        for finding in report.findings
+        if finding.fix is not None and all(id(edit.span.in_file().source) in known for edit in finding.fix.edits)
+    ]
 
 
 def _diff(source: Source, text: str, redactor: Redactor) -> str:

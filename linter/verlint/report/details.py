@@ -46,7 +46,8 @@ def parts(finding: Finding, redactor: Redactor) -> Iterator[tuple[str, str]]:
     if finding.verify:
         yield "verify", "\n".join(redactor.lines(finding.verify))
     if finding.fix is not None:
-        option = "--fix" if finding.fix.safety is Safety.SAFE else "--unsafe-fixes"
-        yield "fix", f"{redactor.text(finding.fix.title)} ({finding.fix.safety.value}, {option})"
+        option = "safe, --fix" if finding.fix.safety is Safety.SAFE else "unsafe, --unsafe-fixes"
+        option = option if finding.verdict is Verdict.FAIL else "by hand, once it is verified"
+        yield "fix", f"{redactor.text(finding.fix.title)} ({option})"
     for context in finding.contexts:
         yield ("when" if len(finding.contexts) == 1 else "also"), redactor.text(context)

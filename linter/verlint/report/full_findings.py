@@ -86,6 +86,7 @@ class _Page:
         yield from self._command("verify", finding.verify)
         if finding.fix is not None:
             option = "safe, --fix" if finding.fix.safety is Safety.SAFE else "unsafe, --unsafe-fixes"
+            option = option if finding.verdict is Verdict.FAIL else "by hand, once it is verified"
             yield from self._block("fix", f"{finding.fix.title} ({option})")
         if len(finding.contexts) > 1:
             yield from self._block(

@@ -36,5 +36,5 @@ def _row(code: str, found: list[Finding]) -> dict[str, str | int]:
         "name": found[0].slug,
         "findings": len(found),
         "unsure": sum(finding.verdict is Verdict.UNSURE for finding in found),
-        "fixable": sum(finding.fix is not None for finding in found),
+        "fixable": sum(finding.fix is not None and finding.verdict is Verdict.FAIL for finding in found),
     }

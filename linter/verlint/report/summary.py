@@ -52,7 +52,7 @@ def next_lines(report: Report) -> list[tuple[str, str]]:
     codes = codes or Counter(finding.code for finding in report.findings)
     code = min(codes, key=lambda code: (-codes[code], code))
     lines = [(f"verlint rule {code}", "why the rule exists, with an example and the way to fix it")]
-    if any(finding.fix is not None and finding.fix.safety is Safety.SAFE for finding in report.findings):
+    if Safety.SAFE in _fixes(report):
         lines.insert(0, ("verlint check --fix", "make the safe changes (--diff shows them)"))
     if len(report.findings) > MANY and not report.known:
         lines.append(("verlint check --write-baseline", "take these as known: only new ones are reported then"))
@@ -65,7 +65,13 @@ def counted(number: int, noun: str) -> str:
 
 
 def _fixable(report: Report) -> str:
-    fixes = Counter(finding.fix.safety for finding in report.findings if finding.fix is not None)
+    fixes = _fixes(report)
     options = ((Safety.SAFE, "--fix"), (Safety.UNSAFE, "--unsafe-fixes"))
     parts = [f"{fixes[safety]} with {option}" for safety, option in options if fixes[safety]]
     return f" ({', '.join(parts).replace(' with', ' fixable with', 1)})" if parts else ""
+
+
+def _fixes(report: Report) -> Counter[Safety]:
+    """How many findings can be fixed; what must be verified first is not fixed."""
+    certain = (finding for finding in report.findings if finding.verdict is Verdict.FAIL)
+    return Counter(finding.fix.safety for finding in certain if finding.fix is not None)

@@ -11,7 +11,8 @@ script saved there) while its checkpoints have no optimizer, unless `load_conten
 `…/actor/huggingface` that a command reads, that the run does not write and nothing merges; and for `hf_model` of a run
 with LoRA. Silent where the contents are not written plainly.
 
-Fix: add `optimizer` or `hf_model` to `save_contents`, or merge the shards first; merge the adapter of a LoRA run.
+Fix: add `optimizer` or `hf_model` to `save_contents`, or merge the shards first; merge the adapter of a LoRA run. The
+unsafe fix changes the list where it is written.
 """
 
 from __future__ import annotations
@@ -23,19 +24,29 @@ from verlint.experiment.launch import Launch
 from verlint.experiment.paths import last_component, shown
 from verlint.experiment.script import Script
 from verlint.experiment.stage import Experiment
-from verlint.finding import Finding
+from verlint.finding import Edit, Finding, Safety
 from verlint.rule import WARNING, Context, rule
 from verlint.source import Span
 from verlint.value import Value
 from verlint_rules.artifacts.merging import merged_folder
 from verlint_rules.artifacts.reuse import resumptions
-from verlint_rules.artifacts.training import CONTENTS, FROM, MODE, contents, is_test, is_training, saves
+from verlint_rules.artifacts.training import CONTENTS, FREQUENCY, FROM, MODE, contents, is_test, is_training, saves
+from verlint_rules.config.rewriting import one_more
+from verlint_rules.on_policy.rewriting import list_with, list_without
 
 _LOAD = "actor_rollout_ref.actor.checkpoint.load_contents"
 _LORA = ("actor_rollout_ref.model.lora_rank", "actor_rollout_ref.model.lora.rank")
 
 
-@rule("VL207", "checkpoint-contents", on=Experiment, severity=WARNING, since="0.1", words=("contents", "huggingface"))
+@rule(
+    "VL207",
+    "checkpoint-contents",
+    on=Experiment,
+    severity=WARNING,
+    since="0.1",
+    fixable="unsafe",
+    words=("contents", "huggingface"),
+)
 def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
     script = experiment.script
     if script is None or not script.resolution.paths:
@@ -92,7 +103,7 @@ def _fresh(launch: Launch, value: Value, other: Span | None, label: str, ctx: Co
     # what is loaded is what is saved, where nothing else is said
     instead = "leave it out of load_contents too" if launch[_LOAD].given else f"do not resume: {MODE}=disable"
     found = ctx.fail(value, message, help=f"add optimizer to the contents, or {instead}")
-    return found.with_related(other, label)
+    return _mended(found.with_related(other, label), "save the optimizer too", list_with(value, "optimizer"))
 
 
 # ---- the model
@@ -110,7 +121,8 @@ def _of_adapter(launch: Launch, ctx: Context) -> Iterator[Finding]:
         return
     message = "with LoRA the saved hf_model is the base model beside an adapter, not the trained model"
     found = ctx.fail(said[0], message, help="take hf_model away, and merge the adapter before the model is used")
-    yield found.with_related(rank.span, f"{rank.key} = {rank}")
+    found = found.with_related(rank.span, f"{rank.key} = {rank}")
+    yield _mended(found, "leave hf_model out", list_without(said[0], "hf_model"))
 
 
 def _unwritten(script: Script, ctx: Context) -> Iterator[Finding]:
@@ -151,4 +163,22 @@ def _of_use(use: Use, ledger: Ledger, ctx: Context) -> Iterator[Finding]:
     )
     stack = saving[0].command.around.stack
     found = found.with_related(stack[0].span if stack else saving[0].span, "the run that saves")
-    yield found.with_related(values[0].span if values[0].given else None, f"{CONTENTS} = {values[0]}")
+    found = found.with_related(values[0].span if values[0].given else None, f"{CONTENTS} = {values[0]}")
+    yield found if len(launches) > 1 else _mended(found, "save hf_model too", _with_model(launches[0], values[0]))
+
+
+def _with_model(launch: Launch, value: Value) -> Edit | None:
+    if value.given:
+        return list_with(value, "hf_model")
+    if not isinstance(value.data, list) or not value.data or _is_lora(launch):
+        return None
+    names = ",".join(map(str, [*value.data, "hf_model"]))
+    return one_more(launch, launch[FREQUENCY], CONTENTS, f"'[{names}]'")
+
+
+def _is_lora(launch: Launch) -> bool:
+    return any(launch[key].given for key in _LORA)
+
+
+def _mended(finding: Finding, title: str, edit: Edit | None) -> Finding:
+    return finding if edit is None else finding.with_fix(title, edit, safety=Safety.UNSAFE)

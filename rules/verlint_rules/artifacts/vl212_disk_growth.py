@@ -23,7 +23,7 @@ from verlint.verl.undecided import Undecided
 from verlint_rules.artifacts.training import FREQUENCY, contents, everywhere, is_training, saves
 
 _KEEP = "trainer.max_actor_ckpt_to_keep"
-_REMOVES = "trainer.remove_previous_ckpt_in_save"  # of VeRL 0.2 and 0.3
+_REMOVES = "trainer.remove_previous_ckpt_in_save"  # of VeRL 0.2
 _STEPS = "trainer.total_training_steps"
 _MANY, _MANY_WITH_OPTIMIZER = 60, 30
 

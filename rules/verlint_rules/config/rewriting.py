@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from verlint.experiment.launch import Launch
 from verlint.finding import Edit, Finding, Safety
 from verlint.languages.hydra.override import Override
 from verlint.source import Span
-from verlint.value import Literal, Text
+from verlint.value import Literal, Text, Value
 
 _QUOTES = ("'", '"')
 
@@ -45,11 +46,10 @@ def without_plus(finding: Finding, override: Override) -> Finding:
 
 def without_word(finding: Finding, override: Override, *, safe: bool) -> Finding:
     """The finding with a fix that removes the override."""
-    span = written_word(override.word)
-    if span is None:
+    edit = without_word_edit(override)
+    if edit is None:
         return finding
-    safety = Safety.SAFE if safe else Safety.UNSAFE
-    return finding.with_fix("remove the override", Edit(_with_gap(span), ""), safety=safety)
+    return finding.with_fix("remove the override", edit, safety=Safety.SAFE if safe else Safety.UNSAFE)
 
 
 def with_word(finding: Finding, override: Override, text: str, *, safe: bool) -> Finding:
@@ -58,6 +58,42 @@ def with_word(finding: Finding, override: Override, text: str, *, safe: bool) ->
     if span is None:
         return finding
     return finding.with_fix(f"write {text}", Edit(span, text), safety=Safety.SAFE if safe else Safety.UNSAFE)
+
+
+def without_word_edit(override: Override) -> Edit | None:
+    """The edit that removes the override, None where it is not written in one piece."""
+    span = written_word(override.word)
+    return None if span is None else Edit(_with_gap(span), "")
+
+
+def one_more(launch: Launch, at: Value, key: str, text: str) -> Edit | None:
+    """The edit that gives one more key in front of `at`: another word of the command, or another line of a spec; None
+    where `at` is not written as either."""
+    override = launch.by_key.get(at.key)
+    span = written_word(override.word) if override is not None else None
+    if span is not None:
+        return Edit(Span(span.source, span.start, span.start), f"{key}={text}{_gap_in_front(span)}")
+    if at.span is None or not at.given:
+        return None
+    span = at.span.in_file()
+    start = span.source.text.rfind("\n", 0, span.start) + 1
+    line = span.source.text[start : span.start]
+    indent = line[: len(line) - len(line.lstrip(" "))]
+    if line.strip() != f"{at.key}:":
+        return None
+    start += len(indent)
+    return Edit(Span(span.source, start, start), f"{key}: {text}\n{indent}")
+
+
+def _gap_in_front(span: Span) -> str:
+    """What stands between a word and another one in front of it: the end of a line where each word has its own."""
+    text = span.source.text
+    start = text.rfind("\n", 0, span.start) + 1
+    end = text.find("\n", span.end)
+    before, after = text[start : span.start], text[span.end : len(text) if end < 0 else end].strip()
+    if before.strip() or not before or after not in ("", "\\") or not span.source.path.endswith((".sh", ".md")):
+        return " "
+    return f" \\\n{before}" if after or _continues(text, start) else f"\n{before}"
 
 
 def written_word(word: Text) -> Span | None:
@@ -127,4 +163,14 @@ def _key_span(override: Override) -> Span | None:
     return span if span.text == override.key else None
 
 
-__all__ = ["key_edit", "with_key", "with_plus", "with_word", "without_plus", "without_word", "written_word"]
+__all__ = [
+    "key_edit",
+    "one_more",
+    "with_key",
+    "with_plus",
+    "with_word",
+    "without_plus",
+    "without_word",
+    "without_word_edit",
+    "written_word",
+]

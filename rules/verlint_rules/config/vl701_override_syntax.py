@@ -6,8 +6,9 @@ for the shell and once for Hydra; a word without `=` is no override. One such wo
 loaded, with `mismatched input …` or `LexerNoViableAltException`, and no other message.
 
 Placeholders that were never filled in (`model.path=<path>`) are read the same way. Silent for values that are not known
-before the run, for words that a broken continuation leaves over (VL901), for several overrides in one quoted word
-(VL914), for an override that an option took as its value (VL904), and for documents that picture a command.
+before the run, for words that a broken continuation leaves over (VL901), for several overrides in one quoted word and
+one that blanks split (VL914), for an override that an option took as its value (VL904), and for documents that picture
+a command.
 
 Fix: quote the value for Hydra inside of quotes for the shell, `'key="a=b"'`, and write `$HOME` for `~`; the unsafe fix
 does so.
@@ -22,7 +23,7 @@ from verlint.finding import Finding
 from verlint.languages.hydra.override import Override
 from verlint.lazy import pattern
 from verlint.rule import ERROR, Context, rule
-from verlint.value import Literal
+from verlint.value import Literal, Text
 from verlint_rules.config.rewriting import with_word, written_word
 from verlint_rules.config.view import is_cut, pictures, starts_hydra
 
@@ -42,6 +43,7 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
         return
     if any("=" not in each.word.shown for each in faulty) and is_cut(launch, ctx.project):
         faulty = [each for each in faulty if "=" in each.word.shown]
+    split = _split_by_blanks(launch)
     last = -2
     for number, override in enumerate(launch.overrides):
         if override not in faulty or override.error is None:
@@ -50,6 +52,8 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
             last, before = number, last
             if before == number - 1:  # the rest of what stands in one line without a "="
                 continue
+        if override.word in split:
+            continue
         place = override.error.span or override.word.span or launch.head
         message = f"Hydra cannot read this override and stops: {override.error.message}"
         written = "".join(part.text for part in override.word.parts if isinstance(part, Literal))
@@ -72,6 +76,16 @@ def _is_left_over(override: Override) -> bool:
     from_variable = any(isinstance(part, Literal) and part.hops for part in override.word.parts)
     swallowed = _OVERRIDE.match(text.partition("=")[2]) is not None
     return from_variable and (swallowed or _MORE.search(text) is not None)
+
+
+def _split_by_blanks(launch: Launch) -> list[Text]:
+    """The words of overrides that blanks split."""
+    from verlint_rules.shell.call_words import spread_words
+    from verlint_rules.shell.split_words import split_overrides
+
+    return [
+        text for found in split_overrides(spread_words(launch.command)) for word in found.words for text in word.became
+    ]
 
 
 def _help(override: Override) -> str:

@@ -64,6 +64,8 @@ _IN_PROGRAM = pattern(
     r"(?m)^(?!\s*#).*?\bos\.environ\[[\"'](?P<name>\w+)[\"']\][ \t]*=[ \t]*"
     r"(?P<quote>[\"'])(?P<value>[^\"'\n]+)(?P=quote)[ \t]*(?:#|$)"
 )
+_ENTRY = pattern(r"( +)[\"']?([A-Za-z_]\w*)[\"']?:[ \t]+(?:\"[^\"\n]*\"|'[^'\n]*'|[\w.<./-][^#\n]*)")
+"""An entry of a mapping in one line, which holds nothing else."""
 _OFF = {"WANDB_MODE": ("disabled", "offline", "dryrun"), "WANDB_DISABLED": ("true", "1", "True", "TRUE")}
 
 
@@ -121,7 +123,31 @@ def _finding(ctx: Context, places: Sequence[Overwritten], off: str) -> Iterator[
     if first.whole is not None and len(places) == 1 and not harmless:
         edit = Edit(first.whole.in_file(), ask_for(first.name, traced=first.traced))
         finding = finding.with_fix(f"ask for {first.name} instead", edit, safety=Safety.UNSAFE)
+    elif len(places) == 1 and not harmless and (gone := _without(first)) is not None:
+        finding = finding.with_fix(f"delete {first.name}", gone, safety=Safety.UNSAFE)
     yield finding
+
+
+def _without(one: Overwritten) -> Edit | None:
+    """The edit that deletes a line of a mapping in YAML, or a statement of a program."""
+    span = one.span.in_file()
+    text = span.source.text
+    if span.source.path.endswith(".py"):
+        from verlint.languages.python.removal import without
+
+        start = text.rfind("\n", 0, span.start) + 1
+        start += len(text[start : span.start]) - len(text[start : span.start].lstrip())
+        found = without(Span(span.source, start, span.end + 1))
+        return None if found is None else Edit(*found)
+    if not (one.in_spec or one.elsewhere) or not span.source.path.endswith((".yaml", ".yml")):
+        return None
+    start, end = text.rfind("\n", 0, span.start) + 1, text.find("\n", span.end) + 1
+    entry = _ENTRY.fullmatch(text[start:end].rstrip("\r\n")) if end else None
+    if entry is None or entry[2] != one.name:
+        return None
+    beside = (text[text.rfind("\n", 0, start - 1) + 1 : start], text[end : text.find("\n", end)])
+    siblings = [each for each in beside if (found_ := _ENTRY.fullmatch(each.rstrip("\r\n"))) and found_[1] == entry[1]]
+    return Edit(Span(span.source, start, end), "") if siblings else None
 
 
 def _in_json(file: Loaded, ctx: Context) -> Iterator[Finding]:

@@ -12,7 +12,7 @@ Fix: leave the flag and the variable out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from verlint.experiment.places import variants_in
 from verlint.files.kinds import Kind
@@ -49,7 +49,7 @@ def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
         case Kind.PYTHON:
             for each in (Trigger(*each) for each in code_execution(file.source)):
                 if run_no_code(each.tasks):
-                    yield _finding(ctx, [each], each.tasks, mended=False)
+                    yield _finding(ctx, [each], each.tasks, _without_in_program)
         case Kind.SPEC:
             for spec in (each.spec for each in ctx.project.specs if each.source is file.source):
                 for stage in spec.stages.values() if spec is not None else ():
@@ -76,17 +76,27 @@ def _in_shell(file: Loaded, ctx: Context) -> Iterator[Finding]:
             yield _finding(ctx, [*triggers, *shared], triggers[0].tasks)
 
 
-def _finding(ctx: Context, triggers: Sequence[Trigger], tasks: str, *, mended: bool = True) -> Finding:
+def _finding(
+    ctx: Context, triggers: Sequence[Trigger], tasks: str, without: Callable[[Trigger], Edit | None] | None = None
+) -> Finding:
     first, *others = triggers
     several = "these tasks run" if "," in tasks else f"`{tasks}` runs"
     message = f"`{first.what}` is not needed: {several} nothing of what the model answers"
     finding = ctx.fail(first.span, message, value=f"tasks = {tasks}", hops=(), help="leave it out")
     for other in others[:SHOWN]:
         finding = finding.with_related(other.span, f"nor is {other.what}")
-    edits = [edit for each in triggers if mended and (edit := _without(each)) is not None]
+    edits = [edit for each in triggers if (edit := (without or _without)(each)) is not None]
     if len(edits) == len(triggers):
         finding = finding.with_fix("leave it out", *edits, safety=Safety.UNSAFE)
     return finding
+
+
+def _without_in_program(trigger: Trigger) -> Edit | None:
+    """The edit that takes an argument or a word out of a Python program."""
+    from verlint.languages.python.removal import without
+
+    found = without(trigger.span)
+    return None if found is None else Edit(*found)
 
 
 def _without(trigger: Trigger) -> Edit | None:

@@ -17,10 +17,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from verlint.experiment.launch import Launch
-from verlint.finding import Edit, Finding, Safety
+from verlint.finding import Finding, Safety
 from verlint.rule import WARNING, Context, rule
-from verlint.source import Span
 from verlint.value import Value
+from verlint_rules.config.rewriting import one_more
 from verlint_rules.evaluation.validation import VAL_ONLY, validates
 from verlint_rules.on_policy.rewriting import spelled_like, with_value
 
@@ -77,10 +77,8 @@ def _sampling(finding: Finding, launch: Launch, many: Value, switch: Value, temp
     if warm is not None and warm > 0 and temperature.given and switch.truthy() is False:
         if switch.given:
             return with_value(finding, switch, spelled_like(switch, on=True), safe=False)
-        override = launch.by_key.get(many.key)
-        span = override.word.span.in_file() if override is not None and override.word.span is not None else None
-        if span is not None and span.text.startswith(f"{many.key}="):
-            edit = Edit(Span(span.source, span.start, span.start), f"{_VAL}.do_sample=True ")
+        edit = one_more(launch, many, f"{_VAL}.do_sample", "True")
+        if edit is not None:
             return finding.with_fix("sample in validation", edit, safety=Safety.UNSAFE)
     return with_value(finding, many, "1", safe=False)
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from verlint.finding import Edit, Finding, Safety
 from verlint.lazy import pattern
+from verlint.record import replace
 from verlint.source import Span
 from verlint.value import Value
 
 _QUOTES = "\"'"
 _WORD = pattern(r"""="?(\$\{\w+\}|\$\w+)(?=["\s)])""")
 """A value that is one variable, behind the "=": elements of arrays know the place of that sign only."""
+_LIST = pattern(r"[\"']?\[[^\[\]{}$\n\\]*\][\"']?")
+_ELEMENT = pattern(r"(?P<quote>[\"']?)\w+(?P=quote)")
 
 
 def with_value(finding: Finding, value: Value, text: str, *, safe: bool) -> Finding:
@@ -22,6 +25,55 @@ def with_value(finding: Finding, value: Value, text: str, *, safe: bool) -> Find
     safety = Safety.SAFE if safe and literal else Safety.UNSAFE
     name = value.key.rsplit(".", 1)[-1]
     return finding.with_fix(f"write {name}={text}", Edit(span, text), safety=safety)
+
+
+def value_edit(value: Value, text: str) -> Edit | None:
+    """The edit that writes `text` for the value, None for one that is not written in a file."""
+    span = _written(value)
+    return None if span is None else Edit(span, text)
+
+
+def also(finding: Finding, title: str, edit: Edit | None) -> Finding:
+    """The finding with one more edit in its fix, which is unsafe then; without a fix where there is no such edit."""
+    fix = finding.fix
+    if fix is not None and edit is not None:
+        fix = replace(fix, title=f"{fix.title}, {title}", edits=(*fix.edits, edit), safety=Safety.UNSAFE)
+    return replace(finding, fix=fix if edit is not None else None)
+
+
+def list_with(value: Value, name: str) -> Edit | None:
+    """The edit that puts one more name at the end of a list; None for one that is not written out in one line."""
+    found = _written_list(value)
+    if found is None or not found[1]:
+        return None
+    span, elements = found
+    last = elements[-1]
+    quote = last[2][:1] if last[2][:1] in _QUOTES else ""
+    gap = span.text[elements[-2][1] : last[0]] if len(elements) > 1 else ", " if " " in span.text else ","
+    at = span.start + last[1]
+    return Edit(Span(span.source, at, at), f"{gap}{quote}{name}{quote}")
+
+
+def list_without(value: Value, name: str) -> Edit | None:
+    """The edit that takes a name out of a list; None for a list that is not written out in one line, or has no
+    other."""
+    found = _written_list(value)
+    if found is None or len(found[1]) < 2:
+        return None
+    span, elements = found
+    for number, (start, end, text) in enumerate(elements):
+        if text.strip(_QUOTES) == name:
+            first, last = (elements[number - 1][1], end) if number else (start, elements[1][0])
+            return Edit(Span(span.source, span.start + first, span.start + last), "")
+    return None
+
+
+def _written_list(value: Value) -> tuple[Span, list[tuple[int, int, str]]] | None:
+    """A list as it is written, with the place and the text of each element in it."""
+    span = _written(value)
+    if span is None or not _LIST.fullmatch(span.text):
+        return None
+    return span, [(found.start(), found.end(), found[0]) for found in _ELEMENT.finditer(span.text, 1)]
 
 
 def same_word(finding: Finding, value: Value, other: Value) -> Finding:

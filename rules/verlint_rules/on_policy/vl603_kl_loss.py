@@ -19,6 +19,7 @@ from verlint.experiment.launch import Launch
 from verlint.finding import Finding
 from verlint.rule import ERROR, Context, rule
 from verlint.value import Value
+from verlint_rules.config.rewriting import one_more
 from verlint_rules.on_policy.claim import (
     KL_COEFFICIENT,
     REWARD_KL,
@@ -32,7 +33,7 @@ from verlint_rules.on_policy.claim import (
     open_holes,
     undecided,
 )
-from verlint_rules.on_policy.rewriting import spelled_like, with_value
+from verlint_rules.on_policy.rewriting import also, spelled_like, value_edit, with_value
 
 
 @rule(
@@ -52,13 +53,22 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
         term = f"use_kl_loss adds a KL term with kl_loss_coef {weight}{default_of(weight)} to the loss"
         message = f"{term}, so this is no exact on-policy training"
         finding = _with_weight(ctx.fail(switch, message, help=help_), weight)
-        off = spelled_like(switch, on=False)
-        yield finding if distils(launch) else with_value(finding, switch, off, safe=not _moves(launch))
+        yield finding if distils(launch) else _mended(finding, launch)
     elif open_holes(weight) or not weight.given:
         short = "kl_loss_coef" if weight.given else "the default of kl_loss_coef"
         message = f"use_kl_loss adds a KL term to the loss unless {short} is 0"
         verify = look_up(weight) if weight.given else in_config(launch, KL_COEFFICIENT)
         yield _with_weight(ctx.unsure(switch, message, help=help_, verify=verify), weight)
+
+
+def _mended(finding: Finding, launch: Launch) -> Finding:
+    """The finding with its fix, which keeps the KL out of the reward too."""
+    switch, weight = launch[USE_KL], launch[REWARD_KL]
+    finding = with_value(finding, switch, spelled_like(switch, on=False), safe=True)
+    if not _moves(launch):
+        return finding
+    zero = value_edit(weight, "0") if weight.given else one_more(launch, switch, REWARD_KL, "0")
+    return also(finding, "and kl_ctrl.kl_coef=0", zero)
 
 
 def _moves(launch: Launch) -> bool:

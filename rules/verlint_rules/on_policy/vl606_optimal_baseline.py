@@ -25,10 +25,11 @@ from verlint.experiment.launch import Launch
 from verlint.finding import Finding
 from verlint.rule import ERROR, Context, rule
 from verlint.value import Value
+from verlint_rules.config.rewriting import without_word_edit
 from verlint_rules.on_policy.baseline import FUNCTION, STOCK, TOKEN_BASELINES, Carried, carried, is_declared, means_opo
 from verlint_rules.on_policy.claim import ESTIMATOR, default_of, look_up, open_holes, trains, undecided
 from verlint_rules.on_policy.in_versions import in_versions
-from verlint_rules.on_policy.rewriting import with_value
+from verlint_rules.on_policy.rewriting import also, with_value
 
 _NEW = f"set {ESTIMATOR}=opo"
 _OLD = f"let the branch of the estimator in verl/trainer/ppo/ray_trainer.py call {FUNCTION}"
@@ -47,7 +48,7 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
         name = str(estimator)
         if name in TOKEN_BASELINES:
             message = f"{name} is another method, a baseline for each token: the run is not OPO"
-            yield with_value(ctx.fail(estimator, message, help=_NEW), estimator, "opo", safe=False)
+            yield _mended(ctx.fail(estimator, message, help=_NEW), launch)
         elif name in STOCK:
             yield from _of_stock(launch, ctx, estimator)
 
@@ -60,9 +61,17 @@ def _of_stock(launch: Launch, ctx: Context, estimator: Value) -> Iterator[Findin
     elif not is_declared(launch, ctx) and carried(launch, ctx, str(estimator)) is not Carried.YES:
         message = f"{_said(launch, estimator)}: the run is not OPO"
         if new:
-            yield with_value(ctx.fail(estimator, message, help=_NEW), estimator, "opo", safe=False)
+            yield _mended(ctx.fail(estimator, message, help=_NEW), launch)
         else:
             yield ctx.unsure(estimator, f"{message} unless the code was changed", help=_NEW, verify=_look_for())
+
+
+def _mended(finding: Finding, launch: Launch) -> Finding:
+    """The finding with its fix; a switch that only grpo reads goes with it."""
+    finding = with_value(finding, launch[ESTIMATOR], "opo", safe=False)
+    switch = launch.by_key.get(_NORMALISED)
+    edit = without_word_edit(switch) if switch is not None else None
+    return finding if edit is None else also(finding, "and take norm_adv_by_std_in_grpo away", edit)
 
 
 def _on_old(launch: Launch, ctx: Context, estimator: Value) -> Iterator[Finding]:

@@ -15,22 +15,23 @@ The option `allow` of the rule names folders that every machine has: `[rules.VL1
 
 Fix: take the root from the environment or from an option, and build the paths on it:
 `DATA_ROOT="${DATA_ROOT:-/tmp}"`, then `data.train_files="${DATA_ROOT}/train.parquet"`. The unsafe fix writes
-`${NAME:-/tmp}` at each place, where an obvious name is free: one that the file does not use for anything else. There is
-none where that would tear paths apart: where the root also stands in other commands, such as a `mkdir`, or where two
-names would stand before the same folder.
+`${NAME:-/tmp}` at each place, where an obvious name is free: one that the file does not use for anything else. A folder
+gets one name, in all commands that name it, such as a `mkdir`. There is no fix where that would tear paths apart: where
+the root also stands in an assignment, in single quotes, or in a text.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from verlint.experiment.project import Project
 from verlint.files.kinds import Kind
 from verlint.files.loading import Loaded
 from verlint.finding import Edit, Finding, Safety
-from verlint.languages.bash.syntax import Lit
+from verlint.languages.bash.syntax import Lit, Simple, Word
 from verlint.languages.bash.walk import walk
+from verlint.lazy import pattern
 from verlint.rule import WARNING, Context, rule
 from verlint.source import Span
 from verlint.value import Value
@@ -41,6 +42,11 @@ if TYPE_CHECKING:
     from verlint.experiment.spec import Spec, SpecStage
 
 SHOWN = 10
+
+_BELOW = pattern(r"/([^/\s\"',:;)\]}]+)")
+_LONGEST = 300
+_ROOTS = ("CKPT_ROOT", "MODEL_ROOT", "RESULT_ROOT", "DATA_ROOT")
+"""The names that roots get, the one that says most first."""
 
 
 @rule("VL101", "hard-coded-path", on=Loaded, severity=WARNING, since="0.1", fixable="unsafe", options={"allow": []})
@@ -89,33 +95,86 @@ def _with_fix(finding: Finding, ctx: Context, root: str, uses: Sequence[Use], na
     """
     own: dict[str, str] = {}
     edits: list[Edit] = []
+    names = _names(root, uses)
     for use in uses:
-        name, path = _variable(use.label), _replaced(root, use)
+        name, path = names.get(_folder(root, use.path.span) or "", _variable(use.label)), _replaced(root, use)
+        if use.label in LOCATIONS:
+            name = _variable(use.label)
         edit = _edit(ctx, path, name, use)
         free = use.label in LOCATIONS or not _is_known(name, use)
         if edit is None or not free or {**named, **own}.get(name, path) != path:
             return finding
         own[name] = path
         edits.append(edit)
-    if _tears_apart(root, edits):
+    others = _elsewhere(ctx.project, root, edits, names)
+    if others is None or _tears_apart(root, [*edits, *others]):
         return finding
     named.update(own)
-    return finding.with_fix(f"let the environment replace {root}", *edits, safety=Safety.UNSAFE)
+    return finding.with_fix(f"let the environment replace {root}", *edits, *others, safety=Safety.UNSAFE)
+
+
+def _folder(root: str, span: Span | None) -> str:
+    """The first folder below the root of what stands at a place, "" when nothing does."""
+    if span is None:
+        return ""
+    start = span.in_file().start
+    text = span.in_file().source.text[start : start + _LONGEST]
+    found = _BELOW.match(text, len(root)) if text.startswith(root) else None
+    return found[1] if found is not None else ""
+
+
+def _names(root: str, uses: Sequence[Use]) -> dict[str, str]:
+    """One name for each folder below the root: of those that its uses suggest, the one that says most."""
+    names: dict[str, str] = {}
+    for use in uses:
+        folder, name = _folder(root, use.path.span), _variable(use.label)
+        if folder and name in _ROOTS:
+            names[folder] = min(name, names.get(folder, name), key=_ROOTS.index)
+    return names
+
+
+def _elsewhere(project: Project, root: str, edits: Sequence[Edit], names: Mapping[str, str]) -> list[Edit] | None:
+    """The edits of other words of commands that name a folder with a new name, such as those of a `mkdir`; None where
+    the root stands at a place that cannot be mended so."""
+    source = edits[0].span.source
+    reached = {edit.span.start for edit in edits}
+    made: list[Edit] = []
+    for start in _places(root, source.text):
+        span = Span(source, start, start + len(root))
+        if start in reached:
+            continue
+        name = names.get(_folder(root, span))
+        if name is None or not _expands(project, span):
+            return None
+        made.append(Edit(span, f"${{{name}:-{root}}}"))
+    return made
+
+
+def _places(root: str, text: str) -> Iterator[int]:
+    """Where the root stands in a text, comments apart."""
+    for match in re.finditer(rf"(?<![\w./}})-]){re.escape(root)}(?=[/\s\"']|$)", text):
+        line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
+        if not line.lstrip().startswith("#"):
+            yield match.start()
+
+
+def _expands(project: Project, span: Span) -> bool:
+    """Whether the shell expands a variable at a place: in a word of a command, bare or in double quotes."""
+    program = project.programs.get(id(span.source))
+    for group in program.groups if program is not None else ():
+        for node in walk(group) if group.start <= span.start < group.end else ():
+            for word in node.words if isinstance(node, Simple) else ():
+                if isinstance(word, Word) and word.start <= span.start < word.end:
+                    return _quote(project, span, none="'") != "'"
+    return False
 
 
 def _tears_apart(root: str, edits: Sequence[Edit]) -> bool:
-    """Whether paths below one root would no longer agree: the root stands in the file where no edit reaches it, or
-    one folder below it gets two names."""
-    text = edits[0].span.source.text
-    reached = {edit.span.start for edit in edits}
+    """Whether paths below one root would no longer agree, as one folder below it gets two names."""
     names: dict[str, str] = {}
-    for match in re.finditer(rf"(?<![\w./}})-]){re.escape(root)}(?=[/\s\"']|$)", text):
-        line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
-        if match.start() not in reached and not line.lstrip().startswith("#"):
-            return True
     for edit in edits:
-        folder = re.match(r"/([^/\s\"']+)/", text[edit.span.end : edit.span.end + 200])
-        if folder is not None and names.setdefault(folder[1], edit.text) != edit.text:
+        folder = _folder(root, edit.span)
+        if edit.span.text == root and folder and names.setdefault(folder, edit.text) != edit.text:
             return True
     return False
 
@@ -135,7 +194,7 @@ def _is_known(name: str, use: Use) -> bool:
 
 def _help(root: str, uses: Sequence[Use], kind: Kind, named: dict[str, str]) -> str:
     first = next((use for use in uses if use.label not in LOCATIONS), uses[0])  # `HF_HOME` is no root of others
-    name = _variable(first.label)
+    name = _names(root, uses).get(_folder(root, first.path.span)) or _variable(first.label)
     if kind is Kind.SPEC:
         return f"name it under `roots` or `models` from the environment: ${{oc.env:{name or 'NAME'}}}"
     if all(use.label in LOCATIONS for use in uses):
@@ -180,15 +239,15 @@ def _edit(ctx: Context, path: str, name: str, use: Use) -> Edit | None:
     return Edit(Span(span.source, span.start, span.start + len(path)), f"${{{name}:-{path}}}")
 
 
-def _quote(project: Project, span: Span) -> str:
-    """How the characters at a place of a launcher are quoted: `'`, `"` or not at all."""
+def _quote(project: Project, span: Span, none: str = "") -> str:
+    """How the characters at a place of a launcher are quoted: `'`, `"` or not at all; `none` where there are none."""
     program = project.programs.get(id(span.source))
     for group in program.groups if program is not None else ():
         if group.start <= span.start < group.end:
             for node in walk(group):
                 if isinstance(node, Lit) and node.start <= span.start < node.end:
                     return node.quote
-    return ""
+    return none
 
 
 # ---- specs

@@ -51,6 +51,23 @@ def written_words(command: Command) -> list[Written]:
     return out if end == len(argv) else []
 
 
+def spread_words(command: Command) -> list[Written]:
+    """All words of a command as `written_words` gives them, but for each one that becomes several those that stand in
+    an array of the same text, at their places there."""
+    return [each for word in written_words(command) for each in _spread(word)]
+
+
+def _spread(word: Written) -> Iterator[Written]:
+    if len(word.became) < 2:
+        yield word
+        return
+    for text in word.became:
+        parts = [part for part in text.parts if not (isinstance(part, Literal) and not part.text)]
+        place = parts[0].span if len(parts) == 1 and isinstance(parts[0], Literal) else None
+        here = place is not None and place.source is word.span.source and place.text == text.known
+        yield Written(place if here and place is not None else word.span, (text,))
+
+
 def _is_within(place: Span | None, word: Span) -> bool:
     return place is not None and place.source is word.source and word.start <= place.start < word.end
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from verlint.lazy import pattern
 from verlint.record import dataclass
@@ -47,9 +48,20 @@ def split_overrides(words: Sequence[Written]) -> Iterator[Split]:
         where = "list" if count else ""
         if not count:
             count, where = _around_equals(words, at)
-        if count:
+        if count and _in_order(words[at : at + count]):
             yield Split(tuple(words[at : at + count]), where)
         at += max(count, 1)
+
+
+def _in_order(words: Sequence[Written]) -> bool:
+    """Whether the words stand one behind the other in the text, with blanks between them."""
+    text = words[0].span.source.text
+    return all(
+        one.span.source is next_.span.source
+        and one.span.end <= next_.span.start
+        and not text[one.span.end : next_.span.start].strip(" \t\r\n\\")
+        for one, next_ in pairwise(words)
+    )
 
 
 def _list_length(words: Sequence[Written], at: int) -> int:

@@ -40,6 +40,7 @@ from verlint_rules.shell.call_words import (
     is_certain,
     program_of_source,
     sites_in,
+    spread_words,
     written_words,
 )
 from verlint_rules.shell.split_words import Split, split_overrides
@@ -70,7 +71,7 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
 def _split(site: Sequence[Variant], ctx: Context) -> Iterator[Finding]:
     """The overrides that blanks split, each once; what is split on one way there is so on all."""
     launches = [each for each in site if ctx.project.launch(each.command) is not None]
-    words = written_words(launches[0].command) if launches else []
+    words = spread_words(launches[0].command) if launches else []
     for found in split_overrides(words):
         count = len(found.words)
         ends = [f"`{word.span.text}`" for word in (found.words[0], found.words[-1])]

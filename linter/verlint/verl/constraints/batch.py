@@ -144,9 +144,21 @@ def _update_message(facts: Facts) -> str:
     return f"{said_mini(facts)} samples of an update are not a multiple of {said_ranks(facts)}"
 
 
+def _whole_updates(facts: Facts) -> list[int]:
+    """The legal sizes of an update next to the present one, of those that a batch is a multiple of: below it and above;
+    none where the batch itself does not fit."""
+    step = facts.dp // gcd(facts.dp, facts.count(SAMPLES_OF_PROMPT, 1))
+    batch, update = facts.count(TRAIN_BATCH), facts.count(MINI_BATCH)
+    if batch <= 0 or step <= 0 or batch % step or update > batch:
+        return []
+    legal = [each for each in range(step, batch + 1, step) if batch % each == 0]
+    return [each for each in legal if each < update][-1:] + [each for each in legal if each > update][:1]
+
+
 def _update_help(facts: Facts) -> str:
+    whole = _whole_updates(facts)
     legal = prompts(facts.count(MINI_BATCH), facts.count(SAMPLES_OF_PROMPT, 1), facts.dp)
-    return f"set actor.ppo_mini_batch_size to {legal}"
+    return f"set actor.ppo_mini_batch_size to {' or '.join(map(str, whole)) or legal}"
 
 
 def _own_batch(facts: Facts) -> bool:
@@ -203,7 +215,9 @@ def _workers_help(facts: Facts) -> str:
 
 def _more_of_update(facts: Facts) -> tuple[str, str]:
     step = facts.dp // gcd(facts.dp, facts.count(SAMPLES_OF_PROMPT, 1))
-    return MINI_BATCH, str(above(facts.count(MINI_BATCH), step))
+    update = facts.count(MINI_BATCH)
+    nearest_ones = sorted(_whole_updates(facts), key=lambda each: (max(each, update) / min(each, update), -each))
+    return MINI_BATCH, str((nearest_ones or [above(update, step)])[0])
 
 
 _FIX_GPUS = _more_prompts(lambda facts: facts.n_gpus)
