@@ -77,7 +77,7 @@ def test_a_checkout_is_counted_by_rule(tmp_path: Path, monkeypatch: pytest.Monke
     assert list(corpus.counted("example", verlint.check(".", select=["VL901"]))) == [
         "== example",
         "1 launchers, 1 experiments, 3 stages in 1 files",
-        f"VL901  broken-continuation {'3':>15}  run.sh:1, run.sh:4",
+        f"VL901  broken-continuation {'3':>14}  run.sh:1, run.sh:4",
     ]
 
 
