@@ -253,19 +253,14 @@ def _is_in_config(finding: Finding, launch: Launch) -> bool:
 
 
 def _run_on_sites(rule: Rule, project: Project, context: Context, outcome: _Outcome) -> None:
-    for variants in project.sites.values():
-        by_entry: dict[tuple[int, object], list[tuple[Variant, list[Finding]]]] = {}
-        for variant in variants:
-            subject: object = variant.command
-            if rule.on is Launch:
-                subject = project.launch(variant.command)
-                if subject is None:
-                    continue
-            found = _guarded(rule, subject, context, variant.command.span, outcome)
-            group = (id(variant.entry), tuple(call.span.order() for call in variant.command.around.stack))
-            by_entry.setdefault(group, []).append((variant, [_in_context(f, variant) for f in found]))
-        for group_found in by_entry.values():
-            outcome.findings.extend(_agreed(group_found))
+    on_launches = rule.on is Launch
+    for group in project.launch_groups if on_launches else project.groups:
+        found: list[tuple[Variant, list[Finding]]] = []
+        for variant in group:
+            subject = project.launch(variant.command) if on_launches else variant.command
+            each = _guarded(rule, subject, context, variant.command.span, outcome)
+            found.append((variant, [_in_context(finding, variant) for finding in each]))
+        outcome.findings.extend(_agreed(found))
 
 
 def _in_context(finding: Finding, variant: Variant) -> Finding:

@@ -12,7 +12,7 @@ from verlint.experiment.launch import Launch
 from verlint.experiment.launches import Launches
 from verlint.experiment.script import Script, start_folder
 from verlint.experiment.stage import Experiment, Stage
-from verlint.experiment.variants import Place, Variant, by_place, variants_of
+from verlint.experiment.variants import Place, Variant, by_call, by_place, variants_of
 from verlint.files.comments import directives
 from verlint.files.kinds import Kind, mark_of
 from verlint.files.loading import Loaded
@@ -174,6 +174,18 @@ class Project:
     def sites(self) -> Mapping[Place, list[Variant]]:
         """Variants by the place of the command, those of real calls where there are any."""
         return by_place(self.variants)
+
+    @cached_property
+    def groups(self) -> list[list[Variant]]:
+        """Variants by place, and there by the call that leads to it: what one call does on several paths and in
+        several turns of a loop."""
+        return [group for variants in self.sites.values() for group in by_call(variants)]
+
+    @cached_property
+    def launch_groups(self) -> list[list[Variant]]:
+        """The same of those that are launches."""
+        launches = ([each for each in group if self.launch(each.command) is not None] for group in self.groups)
+        return [group for group in launches if group]
 
     @cached_property
     def tests(self) -> Mapping[str, Mapping[Place, list[Variant]]]:

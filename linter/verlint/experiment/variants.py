@@ -63,6 +63,15 @@ def by_place(variants: Iterable[Variant]) -> Mapping[Place, list[Variant]]:
     return {place: _called(each) for place, each in sorted(found.items())}
 
 
+def by_call(variants: Iterable[Variant]) -> list[list[Variant]]:
+    """The variants of one place by the script they were reached from and the calls on the way, in order."""
+    found: dict[tuple[int, object], list[Variant]] = {}
+    for variant in variants:
+        calls = tuple(call.span.order() for call in variant.command.around.stack)
+        found.setdefault((id(variant.entry), calls), []).append(variant)
+    return list(found.values())
+
+
 def _called(variants: list[Variant]) -> list[Variant]:
     if not any(each.called and each.entry.job is None for each in variants):
         return variants
