@@ -82,7 +82,8 @@ def one_more(launch: Launch, at: Value, key: str, text: str) -> Edit | None:
     if line.strip() != f"{at.key}:":
         return None
     start += len(indent)
-    return Edit(Span(span.source, start, start), f"{key}: {text}\n{indent}")
+    written = text.lower() if text in ("True", "False") else text
+    return Edit(Span(span.source, start, start), f"{key}: {written}\n{indent}")
 
 
 def _gap_in_front(span: Span) -> str:

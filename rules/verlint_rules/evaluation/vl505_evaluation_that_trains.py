@@ -17,8 +17,9 @@ from collections.abc import Iterator
 
 from verlint.experiment.launch import Launch
 from verlint.experiment.project import Project
-from verlint.finding import Finding
+from verlint.finding import Finding, Safety
 from verlint.rule import ERROR, WARNING, Context, rule
+from verlint_rules.config.rewriting import one_more
 from verlint_rules.evaluation.validation import (
     VAL_BEFORE_TRAIN,
     VAL_ONLY,
@@ -26,7 +27,7 @@ from verlint_rules.evaluation.validation import (
     is_trainer,
     never_trains,
 )
-from verlint_rules.on_policy.rewriting import spelled_like, with_value
+from verlint_rules.on_policy.rewriting import spelled_like, value_edit, with_value
 
 _KINDS = ("eval", "evaluate", "evaluation")
 
@@ -61,12 +62,27 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     if not name or not is_trainer(launch) or never_trains(launch) or (launch.passes_arguments and not only.given):
         return
     at = only if only.given else launch.head
-    yield ctx.fail(
+    finding = ctx.fail(
         at,
         f"{name} starts the trainer without val_only: it trains, and saves what it trained",
         help=f"set {VAL_ONLY}=True and {VAL_BEFORE_TRAIN}=True",
         severity=WARNING,
     )
+    yield _evaluating(finding, launch)
+
+
+def _evaluating(finding: Finding, launch: Launch) -> Finding:
+    """The finding with an unsafe fix that sets both switches, where the trainer is told anything."""
+    only, before = launch[VAL_ONLY], launch[VAL_BEFORE_TRAIN]
+    told = [launch[key] for key in launch.by_key if key.startswith("trainer.")]
+    made = [one_more(launch, each, VAL_ONLY, "True") for each in told[:1]]
+    edits = [value_edit(only, spelled_like(only, on=True))] if only.given else made
+    if before.given and before.truthy() is not True:
+        edits.append(value_edit(before, spelled_like(before, on=True)))
+    sure = [edit for edit in edits if edit is not None]
+    if not edits or len(sure) < len(edits):
+        return finding
+    return finding.with_fix("only evaluate", *sure, safety=Safety.UNSAFE)
 
 
 def _skipped(launch: Launch, ctx: Context) -> Iterator[Finding]:

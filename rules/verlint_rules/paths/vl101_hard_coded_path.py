@@ -17,7 +17,7 @@ Fix: take the root from the environment or from an option, and build the paths o
 `DATA_ROOT="${DATA_ROOT:-/tmp}"`, then `data.train_files="${DATA_ROOT}/train.parquet"`. The unsafe fix writes
 `${NAME:-/tmp}` at each place, where an obvious name is free: one that the file does not use for anything else. A folder
 gets one name, in all commands that name it, such as a `mkdir`. There is no fix where that would tear paths apart: where
-the root also stands in an assignment, in single quotes, or in a text.
+the root also stands in single quotes or in a text, or another folder below it in an assignment.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from verlint.experiment.project import Project
 from verlint.files.kinds import Kind
 from verlint.files.loading import Loaded
 from verlint.finding import Edit, Finding, Safety
-from verlint.languages.bash.syntax import Lit, Simple, Word
+from verlint.languages.bash.syntax import Lit, Simple
 from verlint.languages.bash.walk import walk
 from verlint.lazy import pattern
 from verlint.rule import WARNING, Context, rule
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 SHOWN = 10
 
 _BELOW = pattern(r"/([^/\s\"',:;)\]}]+)")
+_BARE_NAME = pattern(r"\$(\w+)")
 _LONGEST = 300
 _ROOTS = ("CKPT_ROOT", "MODEL_ROOT", "RESULT_ROOT", "DATA_ROOT")
 """The names that roots get, the one that says most first."""
@@ -120,7 +121,7 @@ def _folder(root: str, span: Span | None) -> str:
     start = span.in_file().start
     text = span.in_file().source.text[start : start + _LONGEST]
     found = _BELOW.match(text, len(root)) if text.startswith(root) else None
-    return found[1] if found is not None else ""
+    return _BARE_NAME.sub(r"${\1}", found[1]) if found is not None else ""
 
 
 def _names(root: str, uses: Sequence[Use]) -> dict[str, str]:
@@ -159,12 +160,12 @@ def _places(root: str, text: str) -> Iterator[int]:
 
 
 def _expands(project: Project, span: Span) -> bool:
-    """Whether the shell expands a variable at a place: in a word of a command, bare or in double quotes."""
+    """Whether the shell expands a variable at a place: in a word or an assignment, bare or in double quotes."""
     program = project.programs.get(id(span.source))
     for group in program.groups if program is not None else ():
         for node in walk(group) if group.start <= span.start < group.end else ():
-            for word in node.words if isinstance(node, Simple) else ():
-                if isinstance(word, Word) and word.start <= span.start < word.end:
+            for word in (*node.assigns, *node.words) if isinstance(node, Simple) else ():
+                if word.start <= span.start < word.end:
                     return _quote(project, span, none="'") != "'"
     return False
 

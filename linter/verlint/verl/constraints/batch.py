@@ -358,6 +358,7 @@ ROWS: tuple[Row, ...] = (
         AT_STEP,
         entries=STOCK,
         unless=("V1", "W18d"),
+        fix=_more_prompts(lambda facts: facts.count(_WORKERS)),
     ),
     Row(
         "W26",

@@ -4,7 +4,7 @@ Source: `trainer/fsdp_sft_trainer.py:_normalize_config_bsz` and `_build_model_op
 
 from __future__ import annotations
 
-from verlint.verl.constraints import AT_WORKERS, SUPERVISED, Row, nearest
+from verlint.verl.constraints import AT_WORKERS, SUPERVISED, Row, above, nearest
 from verlint.verl.facts import TRAIN_BATCH, Facts
 
 MICRO = "data.micro_batch_size_per_gpu"
@@ -60,6 +60,7 @@ BATCHES: tuple[Row, ...] = (
         AT_WORKERS,
         until=_UNTIL,
         entries=SUPERVISED,
+        fix=lambda facts: (TRAIN_BATCH, str(above(facts.count(TRAIN_BATCH), _ranks(facts)))),
     ),
 )
 """Batches divide over the processes."""
