@@ -98,9 +98,9 @@ class Result:
 
 
 def measure(case: Case, rounds: int) -> Result:
-    """Run both commands in turn, after one run of each that does not count."""
+    """Run both commands in turn, after one run of each that does not count (of a case that runs once, none)."""
     result = Result(case.name, case.what, case.budget, case.slack, Measured(), Measured())
-    for number in range(rounds + 1):
+    for number in range(rounds + 1) if rounds > 1 else (1,):
         for command, measured in ((case.ours, result.ours), (case.other, result.other)):
             _run(command, case.folder, measured if number else Measured())
     return result

@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 
 from verlint.experiment.launch import Launch
-from verlint.experiment.parts import Groups, parts_of
 from verlint.experiment.project import Project
 from verlint.experiment.stage import Stage
 from verlint.experiment.variants import Variant
@@ -106,6 +105,10 @@ def check_loaded(
 
 def _check_parts(project: Project, rules: Sequence[Header], unreadable: Sequence[Unreadable], jobs: int) -> _Outcome:
     """What the rules find part by part. Parts that turn out to belong together are looked at once more, together."""
+    if len(project.files) < 2:
+        return _check_part(project, rules, unreadable)
+    from verlint.experiment.parts import Groups, parts_of
+
     parts = parts_of(project.files)
     if len(parts) == 1:
         return _check_part(project, rules, unreadable)
