@@ -133,7 +133,7 @@ def test_without_a_verb_the_help_is_shown(capsys: pytest.CaptureFixture[str]) ->
         (["check", "--statistics", "--output-format", "sarif"], "--statistics prints text or json; for a report as well"),
         (["check", "--fail-on", "bad"], "argument --fail-on: invalid choice: 'bad'"),
         (["check", "--select", "VL8888"], "unknown rule 'VL8888'"),
-        (["check", "--select", "unused-supression"], "unknown rule 'unused-supression' (did you mean unused-suppression?)"),
+        (["check", "--select", "unused-supression"], "unknown rule 'unused-supression' (did you mean unused-suppression, unused-setting?)"),
         (["check", "--output-format", "jsn"], "unknown output format `jsn` (did you mean `json`?)"),
         (["check", "--config", "none.toml"], "none.toml: cannot be read: No such file or directory"),
         (["check", "--config", "a", "--isolated"], "--config and --isolated exclude each other"),
