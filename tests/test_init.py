@@ -32,7 +32,8 @@ def test_the_draft_passes_the_check(checkout: Path, capsys: pytest.CaptureFixtur
     assert main(["init"]) == 0
     assert f"family {checkout.name}" in capsys.readouterr().out
     [spec] = checkout.glob("*.exp.yaml")
-    assert main(["check", ".", "--require-files"]) == 0, capsys.readouterr().out
+    what = "." if checkout.name in ("gad", "opo") else spec.name  # the launchers of the others take long
+    assert main(["check", what, "--require-files"]) == 0, capsys.readouterr().out
     assert "<" in spec.read_text()
     read_settings_file(checkout / "verlint.toml")
     assert "- id: verlint" in (checkout / ".pre-commit-config.yaml").read_text()

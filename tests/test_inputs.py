@@ -309,7 +309,8 @@ def test_a_file_of_two_gigabytes_takes_little_memory(here: Path) -> None:
     write_table(here / "data/big.parquet", WHOLE)
     data = (here / "data/big.parquet").read_bytes()
     footer = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
-    for name, end in (("big.parquet", data[footer:]), ("cut.parquet", b"\0")):
+    long = bytes.fromhex("00000070") + b"PAR1"  # metadata of 1.9 GB
+    for name, end in (("big.parquet", data[footer:]), ("cut.parquet", b"\0"), ("long.parquet", long)):
         with (here / "data" / name).open("wb") as stream:
             stream.write(data[:footer])
             stream.seek(2_000_000_000)
@@ -321,8 +322,9 @@ def test_a_file_of_two_gigabytes_takes_little_memory(here: Path) -> None:
         "status = open('/proc/self/status').read()\n"  # the usage of resources counts the process before `exec` too
         "print(re.search(r'VmHWM:\\s+(\\d+)', status)[1], file=sys.stderr)\nsys.exit(code)"
     )
-    words = ["inputs", "--data-root", "data", "--expect-file", "big.parquet", "--expect-file", "cut.parquet",
-             "--prompt-key", "content", "--experience-list", "list.txt", "--output-format", "concise"]  # fmt: skip
+    files = [word for name in ("big", "cut", "long") for word in ("--expect-file", f"{name}.parquet")]
+    words = ["inputs", "--data-root", "data", *files, "--prompt-key", "content", "--experience-list", "list.txt",
+             "--output-format", "concise"]  # fmt: skip
     done = subprocess.run(
         [sys.executable, "-c", call, *words],
         capture_output=True,
@@ -396,6 +398,8 @@ def test_batch_and_column_are_those_of_the_spec(
     (here / "x.exp.yaml").write_text(OPO_SPEC.replace("batch: 64", "batch: 63").replace("extra/", "extra/<SET>-"))
     found, err = messages_of(["x.exp.yaml"], capsys)
     assert found == []
+    (here / "x.exp.yaml").write_text(OPO_SPEC.replace("/b.parquet", "/b\\0.parquet"))
+    assert "the file cannot be read: embedded null byte" in messages_of(["x.exp.yaml"], capsys)[0]
     assert "not checked: train: --expect-file <SET>-val.parquet is still open\n" in err
 
 

@@ -140,7 +140,7 @@ def shown_files(inputs: Sequence[Input]) -> Iterator[str]:
             continue
         for each in data_files(given.wanted):
             path = given.path / each.name
-            if path.suffix != ".parquet" or outside(given.path, each.name) or (rows := rows_of(path)) is None:
+            if path.suffix != ".parquet" or (rows := rows_of(path)) is None or outside(given.path, each.name):
                 continue
             try:
                 columns = columns_of(path)

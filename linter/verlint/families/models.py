@@ -10,3 +10,7 @@ TOKENIZERS: tuple[tuple[str, str], ...] = (
 )
 """How the names of models begin, and whose tokenizer they have. Models distilled into another architecture begin
 otherwise (`DeepSeek-R1-Distill-Qwen-7B`) and are none of these. Source: the model cards on the Hugging Face hub."""
+
+GATED = ("meta-llama/", "google/gemma")
+"""How the names of models begin that the hub gives to known users only. Source: the model cards on the Hugging Face
+hub."""

@@ -9,7 +9,8 @@ from typing import Any
 from verlint.experiment.spec_schema import SCHEMA
 from verlint.families import FAMILIES
 from verlint.families.model import StageKind
-from verlint.families.recipes.model import API_KEY, OPTIONAL_CREDENTIALS, Input, Output, Recipe
+from verlint.families.models import GATED
+from verlint.families.recipes.model import API_KEY, GPU, HF_KEY, HUB, OPTIONAL_CREDENTIALS, Input, Output, Recipe
 from verlint.lazy import pattern
 from verlint.plan.options import PlanError
 from verlint.plan.wish import Wish, chosen_steps, extracts_only, given_range
@@ -150,11 +151,19 @@ class Draft:
 
     def _credentials(self) -> dict[str, Any]:
         names = dict.fromkeys(name for place in self.places for name in self._keys_of(place))
-        return {name: {"optional": True} if name in OPTIONAL_CREDENTIALS else None for name in names}
+        needed = {HF_KEY} if self._is_gated() else set()
+        return {name: {"optional": True} if name in OPTIONAL_CREDENTIALS - needed else None for name in names}
+
+    def _is_gated(self) -> bool:
+        """Whether one of the models is for known users of the hub only."""
+        settings = {each.partition("|")[0] for each in self.wish.book.models.values()}
+        return any(str(self.wish.settings.get(name, "")).startswith(GATED) for name in settings)
 
     def _keys_of(self, place: Place) -> tuple[str, ...]:
         """The credentials of a stage; a coach behind an API needs a key while training."""
         keys = place.recipe.credentials
+        if self._is_gated() and {GPU, HUB} <= set(place.recipe.touches) and HF_KEY not in keys:
+            keys = (*keys, HF_KEY)
         asks = "${models.coach}" in place.recipe.options.values() and "gpt" in str(self.wish.settings.get("exp_model"))
         return (*keys, API_KEY) if asks else keys
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from verlint.families import FAMILIES
-from verlint.families.recipes.model import GPU, OPTIONAL_CREDENTIALS, SERVICES, Cookbook
+from verlint.families.recipes.model import GPU, SERVICES, WANDB_PROJECT, Cookbook
 from verlint.lazy import pattern
 from verlint.plan.artifacts import is_model
 from verlint.plan.model import Artifact, Prerequisite, Step
 from verlint.plan.references import Reader
-from verlint.plan.wording import stages_said
+from verlint.plan.wording import stages_said, steps_said
 
 _PLACEHOLDER = pattern(r"<([A-Z][A-Z0-9_-]*)>")
 
@@ -85,8 +85,24 @@ def _settled(spec: Mapping[str, Any]) -> Iterator[Prerequisite]:
     yield Prerequisite("nodes", 3, str(resources.get("num_nodes", "")))
     for role in spec.get("models", {}):
         yield Prerequisite(f"{role} model", 4, reader.shown(reader.model(role)))
+    yield Prerequisite("checkpoints", 4, "; ".join(_checkpoints(spec)))
     for name in spec.get("roots", {}):
         yield Prerequisite(f"root of {name}", 5, reader.shown("${roots." + name + "}"))
+
+
+def _checkpoints(spec: Mapping[str, Any]) -> Iterator[str]:
+    """Which steps the stages go on from or evaluate, where that is settled."""
+    found: dict[str, list[str]] = {}
+    for name, stage in spec["stages"].items():
+        args = stage.get("args", {})
+        deps = [dep for dep in stage.get("deps", {}).values() if isinstance(dep, Mapping) and "role" in dep]
+        steps = [dep.get("step", dep.get("steps")) for dep in deps]
+        steps += [args[key] for key in ("resume_policy_ckpt", "resume_step") if key in args]
+        for said in dict.fromkeys(steps_said(each) for each in steps if each is not None):
+            if "<" not in said and "$" not in said:
+                found.setdefault(said, []).append(name)
+    for said, names in found.items():
+        yield f"{said} for {stages_said(names)}"
 
 
 def _placeholders(spec: Mapping[str, Any], steps: tuple[Step, ...]) -> dict[str, tuple[str, ...]]:
@@ -190,7 +206,7 @@ def _credentials(
     meant = None if intended is None else {name for service in intended for name in SERVICES[service]}
     for name, said in spec.get("credentials", {}).items():
         users = tuple(step.name for step in steps if name in step.credentials)
-        optional = name in OPTIONAL_CREDENTIALS or (isinstance(said, Mapping) and said.get("optional") is True)
+        optional = name == WANDB_PROJECT or (isinstance(said, Mapping) and said.get("optional") is True)
         how = "optional, given in the environment at launch" if optional else "given in the environment at launch"
         if meant is None or name in meant:
             if meant is None and not optional:

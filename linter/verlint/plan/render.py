@@ -113,9 +113,10 @@ def to_markdown(plan: Plan) -> str:
     if plan.inputs:
         given = [(each.name, each.decide, stages_said(each.stages, every)) for each in plan.inputs]
         lines += [f"## {INPUTS}", "", *_table(("input", "what it is", "read by"), given), ""]
-    for title, items in (("Warnings", plan.warnings), ("Before the first step", plan.checks)):
-        if items:
-            lines += [f"## {title}", "", *(f"- {_cell(each)}" for each in items), ""]
+    if plan.warnings:
+        lines += ["## Warnings", "", *(f"- {_cell(each)}" for each in plan.warnings), ""]
+    if plan.checks:
+        lines += ["## Before the first step", "", "```bash", *plan.checks, "```", ""]
     lines += ["## Steps", ""]
     for number, step in enumerate(plan.steps, 1):
         lines += [f"### {number}. {step.name}", "", f"{step.title}. **{label_of(step)}**", ""]

@@ -11,7 +11,10 @@ import stat
 from pathlib import Path
 
 LIMIT = 64_000_000
-"""Most bytes that are read of one file: all of a file of lines, the metadata of a parquet file."""
+"""Largest file of lines that is read."""
+
+LONGEST_END = 16_000_000
+"""Most bytes of metadata that are read of a parquet file; thousands of row groups need less."""
 
 _MAGIC = b"PAR1"
 _END = 8
@@ -59,7 +62,7 @@ def _rows_of_parquet(path: Path) -> int | None:
         stream.seek(size - _END)
         end = stream.read(_END)
         length = int.from_bytes(end[:4], "little")
-        if end[4:] != _MAGIC or not 0 < length <= min(LIMIT, size - 4 - _END):
+        if end[4:] != _MAGIC or not 0 < length <= min(LONGEST_END, size - 4 - _END):
             return None
         stream.seek(size - _END - length)
         return _Compact(stream.read(length)).field(_ROWS)

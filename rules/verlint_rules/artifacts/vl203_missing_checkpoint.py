@@ -237,6 +237,9 @@ def _missing_role(use: Use, saving: Sequence[Save]) -> _Verdict | None:
 
 def _unmade(use: Use, ledger: Ledger, name: str, ctx: Context) -> _Verdict | None:
     """A folder that nothing in the experiment fills."""
+    if (other := _in_another_root(use, ledger, name)) is not None:
+        reason = f", and the run of this name is trained in {shown(other.folder)}: is that the same folder?"
+        return _Verdict(False, reason, "use one root for both", related=other, label="trains it there")
     names = _beside(use, ledger.saves)
     near = _close(name, names)
     reason = ", but no stage trains a run of this name"
@@ -246,6 +249,12 @@ def _unmade(use: Use, ledger: Ledger, name: str, ctx: Context) -> _Verdict | Non
     slip = _is_slip(name, near, names, use, ledger) and not _trained_by_stage(name, ctx)
     help = f"write {near[0]}, or train {name} before" if slip else _EARLIER
     return _Verdict(slip, reason, help, ", ".join(near), save, "trains the run of the similar name", slip=slip)
+
+
+def _in_another_root(use: Use, ledger: Ledger, name: str) -> Save | None:
+    """An earlier run of this very name below a root that may be the same one, as not both are known."""
+    same = (save for save in ledger.saves if last_component(save.folder).known == name and save.place.before(use.place))
+    return next((save for save in same if None in (parent(use.folder).known, parent(save.folder).known)), None)
 
 
 def _unfilled(use: Use, ledger: Ledger) -> _Verdict:

@@ -52,8 +52,9 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
                 continue
         place = override.error.span or override.word.span or launch.head
         message = f"Hydra cannot read this override and stops: {override.error.message}"
-        placeholder = _PLACEHOLDER.search(override.word.shown.partition("=")[2])
-        if placeholder is not None and not override.word.holes:
+        written = "".join(part.text for part in override.word.parts if isinstance(part, Literal))
+        placeholder = _PLACEHOLDER.search(written.partition("=")[2])
+        if placeholder is not None:
             message = f"the placeholder {placeholder[0]} was never filled in, and Hydra cannot read it"
         finding = ctx.fail(place, message, value=override.word.shown, hops=override.word.trail(), help=_help(override))
         yield _mended(finding, override)

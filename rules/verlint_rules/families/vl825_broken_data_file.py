@@ -28,7 +28,7 @@ from pathlib import Path
 from verlint.finding import Finding
 from verlint.inputs import DATA, DataFile, Input, data_files, look, outside
 from verlint.rule import ERROR, Context, rule
-from verlint.verl.data_file import columns_of, rows_of
+from verlint.verl.data_file import LONGEST_END, columns_of, rows_of
 from verlint_rules.families.input_places import in_file
 
 _MAGIC = b"PAR1"
@@ -42,7 +42,7 @@ def check(given: Input, ctx: Context) -> Iterator[Finding]:
         return
     for wanted in data_files(given.wanted):
         path, shown = given.path / wanted.name, os.path.join(given.shown, wanted.name)
-        if outside(given.path, wanted.name) or not stat.S_ISREG(look(path)[1]):
+        if not stat.S_ISREG(look(path)[1]) or outside(given.path, wanted.name):
             continue  # VL824 says so
         try:
             if path.suffix == ".parquet":
@@ -71,14 +71,16 @@ def _parquet(path: Path, shown: str, wanted: DataFile, ctx: Context) -> Iterator
     size = path.stat().st_size
     with path.open("rb") as stream:
         start = stream.read(4)
-        stream.seek(max(0, size - 4))
-        end = stream.read(4)
+        stream.seek(max(0, size - 8))
+        length, end = int.from_bytes(stream.read(4), "little"), stream.read(4)
     if start != _MAGIC:
         yield in_file(shown, ctx, "the file is no parquet file: it does not begin with PAR1", help="download it again")
         return
     if end != _MAGIC or size < 12:
         yield in_file(shown, ctx, "the parquet file has no end: it was cut off", help=_AGAIN)
         return
+    if LONGEST_END < length <= size - 12:
+        return  # more than is read of one file
     try:
         rows, columns = rows_of(path), columns_of(path)
     except ValueError:

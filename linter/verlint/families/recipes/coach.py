@@ -74,7 +74,7 @@ _EL = Recipe(
     },
     inputs=(_TRAIN_SET, _VAL_SET),
     outputs=(Output("ckpt"),),
-    touches=(GPU, CLUSTER, API, TRACKING),
+    touches=(GPU, CLUSTER, HUB, API, TRACKING),
     credentials=(WANDB_KEY, WANDB_PROJECT),
     intent="single-update",
     fixed={"total_training_steps": 300},
@@ -95,7 +95,7 @@ _RL = Recipe(
     options={**_CALL, **_LENGTHS, **_KEEPING},
     inputs=(_TRAIN_SET, _VAL_SET),
     outputs=(Output("ckpt"),),
-    touches=(GPU, CLUSTER, API, TRACKING),
+    touches=(GPU, CLUSTER, HUB, API, TRACKING),
     credentials=(WANDB_KEY, WANDB_PROJECT),
     intent="single-update",
     fixed={"total_training_steps": 300},
@@ -146,7 +146,7 @@ _OTHERS = (
         append=("trainer.rm_prompt_version=v2",),
         inputs=(_TRAIN_SET, _VAL_SET, _CHECKPOINTS),
         outputs=(Output("samples", _RESULTS + "/evaluation"),),
-        touches=(GPU, CLUSTER, MERGE),
+        touches=(GPU, CLUSTER, HUB, MERGE),
         pitfalls=(
             Pitfall("the call without trainer.rm_prompt_version=v2", "a ValueError before validation"),
             Pitfall("an API model as exp_model_path", "an AttributeError at the first batch: answers are scored later"),
@@ -161,7 +161,7 @@ _OTHERS = (
         options={"model": "${models.policy}", "exp_name": "{run}", "ckpts": "{eval_steps}"},
         inputs=(_CHECKPOINTS, *(Input(name, ("data-prep",)) for name in _BENCHMARK_FILES)),
         outputs=(Output("answers", _RESULTS + "/eval_fuzzy"),),
-        touches=(GPU, MERGE),
+        touches=(GPU, HUB, MERGE),
         pitfalls=(
             Pitfall("more than one node", "every rank answers everything: the launcher has no rank guard"),
             Pitfall(

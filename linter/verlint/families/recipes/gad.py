@@ -23,7 +23,7 @@ from verlint.families.recipes.model import (
 _TRAIN_SET, _TEST_SET = Input("train", ("data-prep",)), Input("test", ("data-prep",))
 _KEYS = (WANDB_KEY, WANDB_PROJECT)
 _SAVES = {"save_freq": 50}
-_TRAIN = (GPU, TRACKING, BRANCH)
+_TRAIN = (GPU, TRACKING, HUB, BRANCH)
 _KEY_LOST = Pitfall(
     "the launcher sets WANDB_API_KEY and WANDB_PROJECT to placeholders", "wandb refuses the key: remove the two lines"
 )
@@ -104,7 +104,7 @@ GAD = Cookbook(
                 _TEST_SET,
             ),
             outputs=(Output("ckpt"),),
-            touches=(*_TRAIN, MERGE),
+            touches=(GPU, TRACKING, BRANCH, MERGE),
             credentials=_KEYS,
             intent="clipped",
             fixed=_SAVES,
@@ -138,7 +138,7 @@ GAD = Cookbook(
                 Input("train", (), place="${roots.data}/lmsys_gpt5_chat_4k_filtered_train.parquet", note=_BY_HAND),
             ),
             outputs=(Output("answers", "${roots.results}/{run}"),),
-            touches=(GPU, MERGE, BRANCH),
+            touches=(GPU, HUB, MERGE, BRANCH),
             pitfalls=(
                 Pitfall("OMPI_COMM_WORLD_RANK is not set (without MPI: export it as 0)",
                         "an error text, then the script ends with exit code 0"),
