@@ -42,6 +42,10 @@ CASES = [
     if stage != "list"
     for track in (tracks_of(book, stage) or ("",))
 ]
+VALUES_OF_GAD = {
+    "model": "Qwen/Qwen2.5-7B-Instruct", "resume_checkpoint": "800", "checkpoint": "1000", "gpu_class": "h100",
+    "credentials": "wandb",
+}  # fmt: skip
 NEEDED = {("gad", "adversarial"): {"resume_checkpoint": "800"}}
 """Options without which a stage is not planned."""
 
@@ -468,3 +472,30 @@ def test_every_spec_is_planned_or_refused(capsys: pytest.CaptureFixture[str]) ->
         out, err = capsys.readouterr()
         assert (code == 0 and "Nothing of this was executed" in out) or (code == 2 and not out), spec
         assert "internal error" not in err, spec
+
+
+def test_ready_means_that_the_checkout_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """GAD's launchers lie beside the checkout of VeRL, as the plan says; a checkout that is not seen is no success."""
+    monkeypatch.chdir(tmp_path)
+    gad = {**VALUES_OF_GAD, "exp_name": "g"}
+    text = spec_text(spec_for(("gad", "lmsys", "all"), gad)).replace("<GAD_CHECKOUT>", "gc")
+    for path in ("gc/verl/setup.py", *re.findall(r"launcher: (\S+)", text)):
+        file = tmp_path / ("gc" if "gc/" not in path else "") / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("")
+    call = ["check", "--ready", "--select", "VL010", "--output-format", "concise", "plan.exp.yaml"]
+    for old, new, said in (
+        ("", "", "All checks passed!"),
+        (
+            "scripts/generate/generate.sh",
+            "scripts/generate/generat.sh",
+            "no such script in gc/verl: scripts/generate/generat.sh",
+        ),
+        ("gc/verl", "no/verl", "checkout no/verl is not there: 4 launchers not checked"),
+        ("path: gc}", "path: ../gc}", "checkout ../gc lies outside of what is checked: 1 launcher not checked"),
+    ):
+        (tmp_path / "plan.exp.yaml").write_text(text.replace(old, new) if old else text)
+        assert main(call) == (1 if old else 0)
+        assert said in capsys.readouterr().out

@@ -209,10 +209,7 @@ class Staging:
         checkouts = self.spec.get("checkout", {})
         first = next(iter(checkouts), "")
         path = str(checkouts.get(str(stage.get("checkout", first)), {}).get("path", "."))
-        inner = self.family.checkout
-        if inner and (path == inner or path.endswith(f"/{inner}")):
-            path = path[: -len(inner)].rstrip("/") or "."
-        return path
+        return self.family.launchers_in(path)
 
     def _below(self, stage: Mapping[str, Any]) -> str:
         """The checkout of a stage as seen from where its commands are started."""
