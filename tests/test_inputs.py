@@ -454,6 +454,9 @@ def test_inputs_of_a_plan_are_those_that_it_names(
     (here / "plan.exp.yaml").write_text(capsys.readouterr().out)
     main([*call, "json"])
     plan = json.loads(capsys.readouterr().out)
+    if family == "gad":  # nothing seen is no success
+        assert main(["inputs", "plan.exp.yaml"]) == 2
+        assert "nothing was checked: set GAD_DATA_ROOT" in capsys.readouterr().err
     for name in re.findall(r"oc\.env:(\w+)", (here / "plan.exp.yaml").read_text()):
         monkeypatch.setenv(name, str(here))
     main(["inputs", "plan.exp.yaml", "--output-format", "json"])

@@ -114,6 +114,13 @@ def test_a_plan_of_its_spec_is_the_same(case: tuple[str, str, str]) -> None:
     assert plan_of(read_back(spec_text(spec)), case[2]) == plan_of(spec, case[2])
 
 
+def test_a_spec_keeps_the_credentials_that_will_be_given() -> None:
+    spec = read_back(spec_text(spec_for(("gad", "lmsys", "warmup"), {"credentials": "wandb,hf"})))
+    settled = {each.name: each.value for each in plan_of(spec).resolved}
+    assert settled["WANDB_API_KEY"] == "given in the environment at launch"
+    assert settled["HF_TOKEN"] == "optional, given in the environment at launch"
+
+
 VALUES: dict[str, st.SearchStrategy[str]] = {
     "model": st.sampled_from(["Qwen/Qwen3-4B", "Qwen/Qwen3-4B-Instruct-2507", "${oc.env:MODELS}/Qwen3-4B", "<MODEL>"]),
     "ref_model": st.just("Qwen/Qwen3-8B"),

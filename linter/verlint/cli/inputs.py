@@ -57,12 +57,17 @@ def run(arguments: argparse.Namespace) -> int:
         settings = read_call(call)
         targets = output_targets(settings)
         inputs = inputs_of(arguments)
+        lacking: dict[str, None] = {}
         for spec in arguments.specs:
-            inputs += inputs_of_spec(spec)
+            found, more = inputs_of_spec(spec)
+            inputs += found
+            lacking.update(dict.fromkeys(more))
         if not inputs and not arguments.specs:
             raise UsageError(
                 "nothing to check: --experience-list, --system-prompt-file, --system-prompt-text, --data-root or a spec"
             )
+        if not inputs and lacking:
+            raise UsageError(f"nothing was checked: {', '.join(lacking)}")
     except (UsageError, SettingsError, ValueError) as error:
         complain(f"verlint: error: {error}")
         return FAILED

@@ -208,8 +208,9 @@ def _credentials(
         users = tuple(step.name for step in steps if name in step.credentials)
         optional = name == WANDB_PROJECT or (isinstance(said, Mapping) and said.get("optional") is True)
         how = "optional, given in the environment at launch" if optional else "given in the environment at launch"
+        read = isinstance(said, str) and said.startswith("${oc.env:")
         if meant is None or name in meant:
-            if meant is None and not optional:
+            if meant is None and not optional and not read:
                 decide = "whether it will be given (--credentials); a plan never holds its value"
                 yield Prerequisite(name, 6, "", decide, f"export {name}=…", users)
             else:

@@ -16,7 +16,7 @@ from verlint.plan.calls import Caller
 from verlint.plan.checks import Check, Checks
 from verlint.plan.model import Artifact, Plan, Step, Trap
 from verlint.plan.prerequisites import given_inputs, prerequisites
-from verlint.plan.references import Reader
+from verlint.plan.references import Reader, Variable
 from verlint.plan.wording import steps_said
 from verlint.record import replace
 
@@ -62,7 +62,7 @@ class Staging:
             unresolved=tuple(unresolved),
             inputs=given_inputs(steps),
             steps=steps,
-            checks=checks,
+            checks=(*self._exports(), *checks),
             warnings=tuple(self._warnings(steps)),
             notes=self.book.notes,
         )
@@ -87,11 +87,25 @@ class Staging:
             )
             if variables:
                 yield (
-                    f"the launchers read and write below {self.book.literal_root} and have no option for it: set "
-                    f"{variables} to that folder, or give the launchers such variables (VL102)"
+                    f"the launchers read and write below {self.book.literal_root}, scores beside the checkpoints, and "
+                    f"have no option for it: set {variables} to {self.book.literal_root} each, or give the launchers "
+                    "such variables (VL102)"
                 )
         if self._nodes().isdecimal() and int(self._nodes()) > 1:
             yield "with more than one node the root of the checkpoints must be a file system that all nodes share"
+
+    def _exports(self) -> Iterator[str]:
+        """The line that sets the variables of the roots; where launchers have a place of their own, to that."""
+        given = {part.name for name in self.spec.get("roots", {})
+                 for part in self.reader.parts("${roots." + name + "}") if isinstance(part, Variable)}  # fmt: skip
+        own = self.book.literal_root or "…"
+        names = [
+            *(each for each in self.book.roots.values() if each in given),
+            *sorted(given - set(self.book.roots.values())),
+        ]
+        said = [f"{each}={own if each in self.book.roots.values() else '…'}" for each in names]
+        if said:
+            yield f"export {' '.join(said)}"
 
     def _nodes(self) -> str:
         return self.reader.shown(self.spec.get("resources", {}).get("num_nodes", 1))
