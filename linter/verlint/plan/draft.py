@@ -296,7 +296,8 @@ class Draft:
             if resumed is not None and any(each.staged for each in place.recipe.inputs):
                 out["from_step"] = resumed[1] + every
             return out
-        return {"roles": roles, "steps": saved_steps(total, every)}
+        only_last = place.recipe.overrides.get("trainer.remove_previous_ckpt_in_save") is True
+        return {"roles": roles, "steps": total if only_last else saved_steps(total, every)}
 
     # ---- values
 
