@@ -87,7 +87,8 @@ class Staging:
                 yield text
         profile = str(self.spec.get("environment", {}).get("profile", ""))
         if profile and not profile.startswith("<") and profile not in self.book.setups:
-            yield f"{self.family.title} has no set-up for {profile} machines: {', '.join(self.book.setups)}"
+            has = ", ".join(self.book.setups)
+            yield f"{self.family.title} has no set-up for {profile} machines, so no step prepares them; it has {has}"
         if self.book.literal_root:
             variables = ", ".join(
                 self.book.roots[name] for name in self.spec.get("roots", {}) if name in self.book.roots
@@ -125,7 +126,8 @@ class Staging:
         """The checkouts whose branches the plan switches."""
         for name, checkout in self.spec.get("checkout", {}).items():
             if branches := checkout.get("branches", ()):
-                what = f"branches {', '.join(str(each) for each in branches)}"
+                names = ", ".join(str(each) for each in branches)
+                what = f"branch{'' if len(branches) == 1 else 'es'} {names}"
                 said = f"{self.book.inner}, with {what}" if self.book.inner else f"a checkout with {what}"
                 users = tuple(each for each, stage in self.spec["stages"].items() if stage.get("checkout") == name)
                 yield Prerequisite(self.reader.shown(checkout.get("path", name)), 3, "", said, "", users)

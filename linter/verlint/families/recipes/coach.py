@@ -89,6 +89,7 @@ _EL = Recipe(
             "iter_teacher_steps",
         ),
     ),
+    notes=("the teacher is what ref_model_path names, by default the model of the call",),
 )
 
 _RL = Recipe(
