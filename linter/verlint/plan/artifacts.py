@@ -174,7 +174,7 @@ class Artifacts:
     def _thing(self, name: str, path: object, stage: Mapping[str, Any], source: str = "", note: str = "") -> Artifact:
         shown = self.reader.shown(path, stage)
         data = shown.endswith((".parquet", ".jsonl", ".json")) and name not in _LABELS and "scores" not in name
-        label = _LABELS.get(name, name.replace("_", " "))
+        label = _LABELS.get(name, self.book.labels.get(name, name.replace("_", " ")))
         return Artifact(f"dataset ({'validation' if name == 'val' else label})" if data else label, shown, source, note)
 
 

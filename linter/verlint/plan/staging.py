@@ -96,7 +96,7 @@ class Staging:
             if variables:
                 yield (
                     f"the launchers read and write below {self.book.literal_root}, scores beside the checkpoints, and "
-                    f"have no option for it: set {variables} to {self.book.literal_root} each, or give the launchers "
+                    f"have no option for it: set {variables} to {self.book.literal_root}, or give the launchers "
                     "such variables (VL102)"
                 )
         saved = {step.name: self.caller.many(self.reader.stage(step.name)) for step in steps

@@ -180,7 +180,8 @@ def defaults_of(wish: Wish) -> list[str]:
     return [
         f"{option.flag} {wish.settings[option.name]}"
         for option in OPTIONS
-        if option.name in legal and option.name not in wish.given and option.name in wish.settings
+        if option.name in legal and option.name in wish.settings
+        if option.name not in wish.given and (wish.alias is None or option.name not in wish.alias.settings)
     ]
 
 

@@ -308,7 +308,7 @@ def _launchers_in(spec: Spec, checkout: str) -> str:
 
 def absent_checkouts(spec: Spec, project: Project) -> Iterator[tuple[SpecCheckout, str, int]]:
     """The checkouts of a spec that are not seen on disk: each with what is the matter, and how many launchers nothing
-    was seen of for that reason."""
+    was seen of for that reason. One that no launcher and no branch is wanted of is left alone."""
     from verlint.experiment.spec_calls import checkout_of, homes
 
     home = next((project.tree.relative(file.path) for file in project.files if file.source is spec.source), None)
@@ -333,7 +333,8 @@ def absent_checkouts(spec: Spec, project: Project) -> Iterator[tuple[SpecCheckou
                 if not each.startswith(("..", "/", "~"))
             )
         }
-        yield checkout, what, len(unseen)
+        if unseen or checkout.branches:
+            yield checkout, what, len(unseen)
 
 
 def missing_from_spec(spec: Spec, stage: SpecStage, project: Project) -> Missing | None:

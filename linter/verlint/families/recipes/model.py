@@ -171,7 +171,8 @@ class Cookbook:
     `without` the pairs (track, plan) that do not. `models` are the roles with the setting that names each one, or the
     role it shares ("=policy"). `roots` are the variables of the roots; `literal_root` is where launchers write that
     have no such variable. `repository` says where the checkout comes from, `folder` is an example of its place, `inner`
-    where the checkout inside it comes from whose branches are switched."""
+    where the checkout inside it comes from whose branches are switched. `labels` say what inputs and outputs are that
+    their names do not tell."""
 
     family: str
     tracks: tuple[str, ...]
@@ -186,6 +187,7 @@ class Cookbook:
     repository: str = ""
     folder: str = ""
     inner: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
     without: frozenset[tuple[str, str]] = frozenset()
     rounds: bool = False
     aliases: tuple[Alias, ...] = ()
