@@ -398,6 +398,8 @@ def test_batch_and_column_are_those_of_the_spec(
     (here / "x.exp.yaml").write_text(OPO_SPEC.replace("batch: 64", "batch: 63").replace("extra/", "extra/<SET>-"))
     found, err = messages_of(["x.exp.yaml"], capsys)
     assert found == []
+    assert [main(["inputs", "x.exp.yaml", *strict]) for strict in ((), ("--strict",))] == [0, 1]
+    capsys.readouterr()
     (here / "x.exp.yaml").write_text(OPO_SPEC.replace("/b.parquet", "/b\\0.parquet"))
     assert "the file cannot be read: embedded null byte" in messages_of(["x.exp.yaml"], capsys)[0]
     assert "not checked: train: --expect-file <SET>-val.parquet is still open\n" in err

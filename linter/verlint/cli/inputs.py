@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from verlint.cli.main import FAILED, complain
+from verlint.cli.main import FAILED, FOUND, OK, complain
 
 
 def add_parser(subparsers: Any) -> None:
@@ -28,7 +28,9 @@ def add_parser(subparsers: Any) -> None:
     output = parser.add_argument_group("output")
     output.add_argument("--output-format", action="append", metavar="NAME[:FILE]", help=", ".join(FORMATS))
     output.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="colours")
-    output.add_argument("--strict", action="store_true", help="warnings and notes fail the run too")
+    output.add_argument(
+        "--strict", action="store_true", help="warnings, notes and what is not checked fail the run too"
+    )
     output.add_argument("--fail-on", choices=FAIL_ON, help="least severity that gives exit code 1 (default: warning)")
     output.add_argument("--select", action="append", metavar="RULES", help="only these rules")
     output.add_argument("--ignore", action="append", metavar="RULES", help="all but these rules")
@@ -76,4 +78,4 @@ def run(arguments: argparse.Namespace) -> int:
         return FAILED
     for line in shown_files(inputs):
         complain(mask(line))
-    return exit_code(report, settings)
+    return exit_code(report, settings) or (FOUND if arguments.strict and lacking else OK)

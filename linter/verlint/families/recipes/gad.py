@@ -176,7 +176,8 @@ GAD = Cookbook(
     checkout="<GAD_CHECKOUT>",
     repository="the folder gad of a clone of https://github.com/microsoft/LMOps",
     folder="LMOps/gad",
-    labels={"train": "train, the teacher's answers", "test": "test, the teacher's answers"},
+    labels={"train": "train, the teacher's answers", "test": "test, the teacher's answers",
+            "opened": "train, not trained on"},
     inner="a clone of https://github.com/YTianZHU/verl, installed from there (pip install -e)",
     literal_root="/tmp",
     data={
