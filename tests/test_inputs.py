@@ -398,6 +398,8 @@ def test_batch_and_column_are_those_of_the_spec(
     (here / "x.exp.yaml").write_text(OPO_SPEC.replace("batch: 64", "batch: 63").replace("extra/", "extra/<SET>-"))
     found, err = messages_of(["x.exp.yaml"], capsys)
     assert found == []
+    assert [main(["inputs", "x.exp.yaml", *strict]) for strict in ((), ("--strict",))] == [0, 1]
+    capsys.readouterr()
     (here / "x.exp.yaml").write_text(OPO_SPEC.replace("/b.parquet", "/b\\0.parquet"))
     assert "the file cannot be read: embedded null byte" in messages_of(["x.exp.yaml"], capsys)[0]
     assert "not checked: train: --expect-file <SET>-val.parquet is still open\n" in err
@@ -454,6 +456,9 @@ def test_inputs_of_a_plan_are_those_that_it_names(
     (here / "plan.exp.yaml").write_text(capsys.readouterr().out)
     main([*call, "json"])
     plan = json.loads(capsys.readouterr().out)
+    if family == "gad":  # nothing seen is no success
+        assert main(["inputs", "plan.exp.yaml"]) == 2
+        assert "nothing was checked: set GAD_DATA_ROOT" in capsys.readouterr().err
     for name in re.findall(r"oc\.env:(\w+)", (here / "plan.exp.yaml").read_text()):
         monkeypatch.setenv(name, str(here))
     main(["inputs", "plan.exp.yaml", "--output-format", "json"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import socket
 import subprocess
@@ -22,11 +23,12 @@ from verlint.engine import check_project
 from verlint.experiment.spec_reader import read_spec
 from verlint.families import FAMILIES
 from verlint.families.recipes import COOKBOOKS
+from verlint.families.recipes.model import MERGE
 from verlint.files.loading import load, load_text
 from verlint.finding import Verdict
 from verlint.languages.yaml import plain
 from verlint.plan import plan_of, spec_of
-from verlint.plan.model import Plan
+from verlint.plan.model import Plan, Step
 from verlint.plan.options import BY_NAME, OPTIONS
 from verlint.plan.render import from_json, to_json, to_markdown, to_text
 from verlint.plan.spec_text import spec_text
@@ -42,6 +44,10 @@ CASES = [
     if stage != "list"
     for track in (tracks_of(book, stage) or ("",))
 ]
+VALUES_OF_GAD = {
+    "model": "Qwen/Qwen2.5-7B-Instruct", "resume_checkpoint": "800", "checkpoint": "1000", "gpu_class": "h100",
+    "credentials": "wandb",
+}  # fmt: skip
 NEEDED = {("gad", "adversarial"): {"resume_checkpoint": "800"}}
 """Options without which a stage is not planned."""
 
@@ -108,6 +114,13 @@ def test_the_plan_says_all_that_matters(case: tuple[str, str, str]) -> None:
 def test_a_plan_of_its_spec_is_the_same(case: tuple[str, str, str]) -> None:
     spec = spec_for(case)
     assert plan_of(read_back(spec_text(spec)), case[2]) == plan_of(spec, case[2])
+
+
+def test_a_spec_keeps_the_credentials_that_will_be_given() -> None:
+    spec = read_back(spec_text(spec_for(("gad", "lmsys", "warmup"), {"credentials": "wandb,hf"})))
+    settled = {each.name: each.value for each in plan_of(spec).resolved}
+    assert settled["WANDB_API_KEY"] == "given in the environment at launch"
+    assert settled["HF_TOKEN"] == "optional, given in the environment at launch"
 
 
 VALUES: dict[str, st.SearchStrategy[str]] = {
@@ -265,11 +278,53 @@ def test_nine_rounds_are_chained() -> None:
     plan = plan_of(spec_for(("oel", "textgame", "rounds"), {"rounds": "9", "exp_name": "sok"}), "rounds")
     assert_chained(plan)
     assert len(plan.steps) == 45
+    merging = [step.name for step in plan.steps[:10] if MERGE in step.touches]
+    assert merging == ["r1-eval", "r2-extract", "r2-deploy", "r2-consolidate", "r2-eval"]
+    assert plan.warnings[1].startswith("450 checkpoints are merged and evaluated one by one")
     assert plan.inputs == ()
     ninth = next(step for step in plan.steps if step.name == "r9-deploy")
     assert "--resume_policy_name sok-con-r8 --resume_policy_ckpt 100" in ninth.commands[0]
     policy = "checkpoint (actor, step 100): $OEL_ROOT/sok-con-r8/global_step_100/actor (from r8-consolidate)"
     assert policy in to_text(plan)
+
+
+def steps_of(case: tuple[str, str, str], options: dict[str, str] | None = None) -> dict[str, Step]:
+    return {step.name: step for step in plan_of(spec_for(case, options), case[2]).steps}
+
+
+def test_a_stage_is_on_the_nodes_that_its_launcher_is_told() -> None:
+    oel = steps_of(("oel", "textgame", "round"), {"nodes": "2", "gpu_class": "h100"})
+    assert [step.resources for step in oel.values() if step.resources] == [
+        "1 node with 8 H100", "2 nodes with 8 H100", "2 nodes with 8 H100", "1 node with 8 H100",
+    ]  # fmt: skip
+    coach = steps_of(("coach", "el", "all"), {"nodes": "4"})
+    assert coach["eval-fuzzy"].resources == "1 node with <ACCELERATORS>"
+    assert [each.path.rpartition("_4o_")[2] for each in coach["score-fuzzy"].writes] == [
+        "alpacaeval2.json", "wildbench.json", "arena_hard_v2.json", "creativewritingv3.json",
+    ]  # fmt: skip
+    assert len(coach["train"].traps) == 1  # neither of a key nor of an option that the call has not
+
+
+def test_what_no_launcher_does_is_a_step_by_hand() -> None:
+    opcd = steps_of(("opcd", "math", "all"))
+    assert list(opcd)[1:4] == ["extract", "choose-seed", "on-policy"]
+    assert opcd["extract"].writes[0].label == "experience (seeds 50 to 500 by 50)"
+    assert opcd["on-policy"].after == ("data-prep", "choose-seed")
+    assert opcd["extract"].commands[0].endswith(" || break; done")
+    assert opcd["off-policy"].checks[-1].endswith("--expect-dir '<EXP_NAME>-offp-data/off_policy_data'")
+    opo = steps_of(("opo", "", "config"))
+    assert list(opo) == ["baseline", "config"]
+    assert [each.label for each in opo["config"].writes] == ["checkpoint (actor, step 100)"]
+    told = plan_of(spec_for(("opo", "", "config"))).unresolved
+    assert {each.name: each.how for each in told}["<TRAIN_FILE>"] == "spec"
+
+
+def test_long_calls_are_broken_between_options() -> None:
+    model = "a --b 'c" * 9
+    plan = plan_of(spec_for(("oel", "textgame", "deploy"), {"model": model, "exp_name": "x"}))
+    text = to_text(plan).split("   $ ")[1].split("   may go wrong")[0]
+    assert text.count("\\\n") > 2
+    assert shlex.split(text.replace("\\\n", " ")) == shlex.split(plan.steps[0].commands[0])
 
 
 def test_a_plan_is_read_with_its_labels(
@@ -289,8 +344,11 @@ def test_a_plan_is_read_with_its_labels(
 
 def test_the_handover_of_gad_is_explicit() -> None:
     lines = commands(("gad", "lmsys", "all"), {"exp_name": "g", "resume_checkpoint": "800"})
-    assert 'cp -r "${GAD_CKPT_ROOT:?}/g-warmup/global_step_800" "${GAD_CKPT_ROOT:?}/g-gad/"' in lines
-    assert "printf '%s\\n' 800 > \"${GAD_CKPT_ROOT:?}/g-gad/latest_checkpointed_iteration.txt\"" in lines
+    [copy] = [line.split(" &&\n    ") for line in lines if line.startswith("mkdir")]
+    assert copy[1:] == [
+        'cp -r "${GAD_CKPT_ROOT:?}/g-warmup/global_step_800" "${GAD_CKPT_ROOT:?}/g-gad/"',
+        "printf '%s\\n' 800 > \"${GAD_CKPT_ROOT:?}/g-gad/latest_checkpointed_iteration.txt\"",
+    ]
     assert [line for line in lines if line.startswith("git")] == [
         f"git -C verl switch {branch}" for branch in ("seqkd", "warmup", "gad", "eval")
     ]
@@ -344,7 +402,8 @@ def test_the_commands_pass_the_rules(
     said = [f"{each.span.begin.line if each.span else 0} {each.code} {each.message}" for each in report.findings
             if each.file == "run_plan.sh" and each.verdict is Verdict.FAIL
             and each.code not in ("VL011", "VL012", "VL906")]  # fmt: skip
-    assert said == [f"{len(lines) + 3} VL010 no such script: scripts/none.sh"]
+    last = "\n".join(lines).count("\n") + 4
+    assert said == [f"{last} VL010 no such script: scripts/none.sh"]
 
 
 def test_values_are_quoted_for_the_shell() -> None:
@@ -386,6 +445,7 @@ ILLEGAL = {
     "--family oel --stage deploy --model <model>": "a placeholder is written '<NAME>', in capitals",
     "--family oel --stage extract --model a,b": "holds a comma, which separates the fields of the launchers' records",
     "--family gad --stage generation --val-data a/b": "--val-data takes the name of a data set here",
+    "--family oel --rounds 9": "--rounds counts with --stage rounds only",
     "--family oel --stage rounds --rounds 100": "--rounds takes 1 to 99, not `100`",
     "--family oel --stage extract --actor-lr nan": "--actor-lr takes 1e-12 to 1, not `nan`",
     "--family coach --track el --stage eval --save-freq 10": "--save-freq means nothing for coach el eval",
@@ -468,3 +528,30 @@ def test_every_spec_is_planned_or_refused(capsys: pytest.CaptureFixture[str]) ->
         out, err = capsys.readouterr()
         assert (code == 0 and "Nothing of this was executed" in out) or (code == 2 and not out), spec
         assert "internal error" not in err, spec
+
+
+def test_ready_means_that_the_checkout_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """GAD's launchers lie beside the checkout of VeRL, as the plan says; a checkout that is not seen is no success."""
+    monkeypatch.chdir(tmp_path)
+    gad = {**VALUES_OF_GAD, "exp_name": "g"}
+    text = spec_text(spec_for(("gad", "lmsys", "all"), gad)).replace("<GAD_CHECKOUT>", "gc")
+    for path in ("gc/verl/setup.py", *re.findall(r"launcher: (\S+)", text)):
+        file = tmp_path / ("gc" if "gc/" not in path else "") / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("")
+    call = ["check", "--ready", "--select", "VL010", "--output-format", "concise", "plan.exp.yaml"]
+    for old, new, said in (
+        ("", "", "All checks passed!"),
+        (
+            "scripts/generate/generate.sh",
+            "scripts/generate/generat.sh",
+            "no such script in gc/verl: scripts/generate/generat.sh",
+        ),
+        ("gc/verl", "no/verl", "checkout no/verl is not there: 4 launchers not checked"),
+        ("path: gc}", "path: ../gc}", "checkout ../gc lies outside of what is checked: 1 launcher not checked"),
+    ):
+        (tmp_path / "plan.exp.yaml").write_text(text.replace(old, new) if old else text)
+        assert main(call) == (1 if old else 0)
+        assert said in capsys.readouterr().out

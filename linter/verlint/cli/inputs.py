@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from verlint.cli.main import FAILED, complain
+from verlint.cli.main import FAILED, FOUND, OK, complain
 
 
 def add_parser(subparsers: Any) -> None:
@@ -28,7 +28,9 @@ def add_parser(subparsers: Any) -> None:
     output = parser.add_argument_group("output")
     output.add_argument("--output-format", action="append", metavar="NAME[:FILE]", help=", ".join(FORMATS))
     output.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="colours")
-    output.add_argument("--strict", action="store_true", help="warnings and notes fail the run too")
+    output.add_argument(
+        "--strict", action="store_true", help="warnings, notes and what is not checked fail the run too"
+    )
     output.add_argument("--fail-on", choices=FAIL_ON, help="least severity that gives exit code 1 (default: warning)")
     output.add_argument("--select", action="append", metavar="RULES", help="only these rules")
     output.add_argument("--ignore", action="append", metavar="RULES", help="all but these rules")
@@ -57,12 +59,17 @@ def run(arguments: argparse.Namespace) -> int:
         settings = read_call(call)
         targets = output_targets(settings)
         inputs = inputs_of(arguments)
+        lacking: dict[str, None] = {}
         for spec in arguments.specs:
-            inputs += inputs_of_spec(spec)
+            found, more = inputs_of_spec(spec)
+            inputs += found
+            lacking.update(dict.fromkeys(more))
         if not inputs and not arguments.specs:
             raise UsageError(
                 "nothing to check: --experience-list, --system-prompt-file, --system-prompt-text, --data-root or a spec"
             )
+        if not inputs and lacking:
+            raise UsageError(f"nothing was checked: {', '.join(lacking)}")
     except (UsageError, SettingsError, ValueError) as error:
         complain(f"verlint: error: {error}")
         return FAILED
@@ -71,4 +78,4 @@ def run(arguments: argparse.Namespace) -> int:
         return FAILED
     for line in shown_files(inputs):
         complain(mask(line))
-    return exit_code(report, settings)
+    return exit_code(report, settings) or (FOUND if arguments.strict and lacking else OK)

@@ -60,13 +60,14 @@ def _output(arguments: argparse.Namespace) -> str:
     from verlint.plan import PlanError, plan_of, spec_of
     from verlint.plan.options import OPTIONS
     from verlint.plan.spec_text import spec_text
-    from verlint.plan.wish import find_family, whole_stage
+    from verlint.plan.wish import defaults_of, find_family, make_wish, whole_stage
 
     if arguments.list or arguments.list_aliases:
         return _listing(arguments)
     given = {option.name: text for option in OPTIONS if (text := getattr(arguments, option.name)) is not None}
     intended: tuple[str, ...] | None = None
     checks: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     if arguments.spec is not None:
         odd = [f"--{name.replace('_', '-')}" for name in given if name != "credentials"]
         odd += [f"--{name}" for name in ("family", "track", "stage") if getattr(arguments, name) is not None]
@@ -83,13 +84,15 @@ def _output(arguments: argparse.Namespace) -> str:
         if (arguments.family.lower(), stage) == ("coach", "list"):
             return _listing(arguments)
         spec = spec_of(arguments.family, arguments.track or "", stage, given)
+        if defaults := defaults_of(make_wish(arguments.family, arguments.track or "", stage, given)):
+            notes = (f"taken as default: {', '.join(defaults)}",)
         call = shlex.join(_call(arguments, stage, given))
         checks = (f"{call} > {_SAVED}", f"verlint check {_SAVED}", f"verlint inputs {_SAVED}")
     if arguments.format == "spec":
         return spec_text(spec)
     if "credentials" in given:
         intended = _services(given["credentials"])
-    return _rendered(plan_of(spec, stage, intended, checks), arguments.format)
+    return _rendered(plan_of(spec, stage, intended, checks, notes), arguments.format)
 
 
 def _call(arguments: argparse.Namespace, stage: str, given: dict[str, str]) -> list[str]:

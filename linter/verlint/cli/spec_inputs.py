@@ -7,18 +7,20 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from verlint.cli.main import complain
+from verlint.lazy import pattern
 from verlint.plan.references import Reader, Variable
 
 if TYPE_CHECKING:
     from verlint.inputs import Input
     from verlint.plan.checks import Check
 
+_PLACEHOLDER = pattern(r"<[A-Z][A-Z0-9_-]*>")
 _TYPES = ("medmcqa", "safety", "custom")
 
 
-def inputs_of_spec(name: str) -> list[Input]:
-    """The inputs of a spec; variables are those of the environment. What is not known is named on standard error.
-    Raises ValueError for what is no spec."""
+def inputs_of_spec(name: str) -> tuple[list[Input], list[str]]:
+    """The inputs of a spec, and what must be settled to look at the others; variables are those of the environment.
+    What is not known is named on standard error. Raises ValueError for what is no spec."""
     from verlint.cli.plan import read_plain_spec
     from verlint.plan import PlanError
 
@@ -32,17 +34,19 @@ def inputs_of_spec(name: str) -> list[Input]:
         complain(f"not checked: {line}")
     if not found and not finder.open:
         complain(f"nothing to check in {name}: its stages make all that they read")
-    return found
+    return found, list(dict.fromkeys(finder.lacking))
 
 
 class _Finder:
-    """Finds the inputs of one spec in the folder `home`. `open` says what could not be looked at."""
+    """Finds the inputs of one spec in the folder `home`. `open` says what could not be looked at, `lacking` what to do
+    about it."""
 
     def __init__(self, spec: dict[str, Any], home: str) -> None:
         self.spec = spec
         self.home = home
         self.reader = Reader(spec)
         self.open: list[str] = []
+        self.lacking: list[str] = []
 
     def inputs(self) -> list[Input]:
         """The inputs, each thing once with all that must hold of it."""
@@ -76,10 +80,12 @@ class _Finder:
             text = part if isinstance(part, str) else os.environ.get(part.name, part.default) or ""
             if isinstance(part, Variable) and not text:
                 self.open.append(f"{check.name} reads below ${part.name}, which is not set")
+                self.lacking.append(f"set {part.name}")
                 return ""
             out += text
         if "<" in out or "${" in out:
             self.open.append(f"{check.name} reads {out}, which is still open")
+            self.lacking += [f"decide {each}" for each in _PLACEHOLDER.findall(out)]
             return ""
         return out
 
@@ -93,6 +99,7 @@ class _Finder:
                 option = (*option, words.pop(0))
             if any("<" in word or "$" in word for word in option):
                 self.open.append(f"{check.name}: {' '.join(option)} is still open")
+                self.lacking += [f"decide {each}" for word in option for each in _PLACEHOLDER.findall(word)]
             elif option[0] != "--prompt-type" or option[1] in _TYPES:
                 found.append(option)
         return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 
-from verlint.experiment.spec import Spec, SpecStage
+from verlint.experiment.spec import Spec, SpecCheckout, SpecStage
 from verlint.files.tree import Tree
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.replay import Entry, explore
@@ -40,13 +40,22 @@ def launcher_place(path: str, spec: Spec, stage: SpecStage, tree: Tree) -> Launc
 
 def homes(path: str, spec: Spec, stage: SpecStage) -> list[str]:
     """The folders in which the launcher of a stage may lie, the likeliest first."""
+    from verlint.families import FAMILIES
+
     home = posixpath.dirname(path)
-    checkout = spec.checkouts.get(str(stage.checkout.data)) if stage.checkout.given else None
-    if checkout is None and len(spec.checkouts) == 1:
-        checkout = next(iter(spec.checkouts.values()))
+    checkout = checkout_of(spec, stage)
     if checkout is None or not checkout.path.given or not isinstance(checkout.path.data, str):
         return [home]
-    return [posixpath.normpath(posixpath.join(home, checkout.path.data)), home]
+    family = FAMILIES.get(str(spec.family))
+    around = checkout.path.data if family is None else family.launchers_in(checkout.path.data)
+    places = [posixpath.normpath(posixpath.join(home, each)) for each in (checkout.path.data, around)]
+    return list(dict.fromkeys([*places, home]))
+
+
+def checkout_of(spec: Spec, stage: SpecStage) -> SpecCheckout | None:
+    """The checkout of a stage: the one it names, or the only one there is."""
+    checkout = spec.checkouts.get(str(stage.checkout.data)) if stage.checkout.given else None
+    return checkout if checkout is not None or len(spec.checkouts) != 1 else next(iter(spec.checkouts.values()))
 
 
 def call_arguments(stage: SpecStage, launcher: Source) -> list[Text] | None:

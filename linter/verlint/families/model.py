@@ -50,6 +50,16 @@ class Family:
     source: str = ""
     notes: Mapping[str, str] = field(default_factory=dict)
 
+    def launchers_in(self, checkout: str) -> str:
+        """The folder that the launchers are in, for the path of a checkout: that around the one whose branches are
+        switched, the path itself for every other one."""
+        outer, _, name = checkout.rstrip("/").rpartition("/")
+        return (
+            (outer or checkout[:1].strip(self.checkout[:1]) or ".")
+            if self.checkout and name == self.checkout
+            else checkout
+        )
+
     def stage(self, name: str) -> StageKind | None:
         """The stage of this name or alias."""
         found = self.stages.get(name)

@@ -22,9 +22,10 @@ def plan_of(
     stage: str = "",
     intended: tuple[str, ...] | None = None,
     checks: tuple[str, ...] = (),
+    notes: tuple[str, ...] = (),
 ) -> Plan:
     """The plan of a spec, given as plain data. `intended` are the services whose credentials will be given, `checks`
-    the calls to make before the first step."""
+    the calls to make before the first step, `notes` what to say of it beside its own notes."""
     from verlint.plan.staging import SPEC_CHECKS, Staging
 
-    return Staging(spec).plan(stage, intended, checks or SPEC_CHECKS)
+    return Staging(spec).plan(stage, intended, checks or SPEC_CHECKS, notes)

@@ -19,7 +19,6 @@ _LABELS: Mapping[str, str] = {
     "samples": "answers",
     "if_eval": "scores",
     "end_task": "scores",
-    "benchmark_scores": "scores",
 }
 """What inputs and outputs of other names than their own are called."""
 
@@ -77,7 +76,7 @@ class Artifacts:
 
     def checkpoint(self, run: object, steps: object, role: str, source: str = "", note: str = "") -> Artifact:
         """The checkpoints of a run at some steps; in the path of several `N` stands for each of them."""
-        said = f"{steps} steps" if str(steps).startswith("every") else steps_said(steps)
+        said = f"{steps} steps to the end" if str(steps).startswith("every") else steps_said(steps)
         path = f"${{roots.checkpoints}}/{run}/global_step_{single_step(steps) or 'N'}/{role}"
         return Artifact(f"checkpoint ({role}, {said})", self.reader.shown(path), source, note)
 
@@ -175,7 +174,7 @@ class Artifacts:
     def _thing(self, name: str, path: object, stage: Mapping[str, Any], source: str = "", note: str = "") -> Artifact:
         shown = self.reader.shown(path, stage)
         data = shown.endswith((".parquet", ".jsonl", ".json")) and name not in _LABELS and "scores" not in name
-        label = _LABELS.get(name, name.replace("_", " "))
+        label = _LABELS.get(name, self.book.labels.get(name, name.replace("_", " ")))
         return Artifact(f"dataset ({'validation' if name == 'val' else label})" if data else label, shown, source, note)
 
 

@@ -40,12 +40,17 @@ class Caller:
         calls = [" ".join([start, *self._options(each, stage), *behind]) for each in islice(each_call, _MOST_CALLS + 1)]
         return calls if len(calls) <= _MOST_CALLS else [self._loop(args, calls[0])]
 
+    def many(self, stage: Mapping[str, Any]) -> int:
+        """How many checkpoints a stage evaluates, 0 when that is open."""
+        found = self._ckpts(stage.get("args", {})) if "ckpts" in stage.get("args", {}) else None
+        return 0 if found is None or "<" in str(found) else len(_steps(found))
+
     def _loop(self, args: Mapping[str, Any], call: str) -> str:
         """The calls for many checkpoints as a loop over the steps, made of the first call."""
         steps = _steps(self._ckpts(args))
         found = step_range(str(self._ckpts(args)))
         words = f"$(seq {found.start} {found.step} {found[-1]})" if found else " ".join(str(each) for each in steps)
-        return f"for CKPT in {words}; do " + call.replace(f"--ckpt {steps[0]}", '--ckpt "$CKPT"', 1) + "; done"
+        return f"for CKPT in {words}; do " + call.replace(f"--ckpt {steps[0]}", '--ckpt "$CKPT"', 1) + " || break; done"
 
     def _entry(self, stage: Mapping[str, Any]) -> str:
         words = [f"{key}={self._override(value, stage)}" for key, value in _flat(stage.get("overrides", {}), "")]
@@ -55,6 +60,11 @@ class Caller:
         if isinstance(value, list):
             return quoted(("[" + ",".join(written(each) for each in value) + "]",))
         return self.reader.shell(value, stage)
+
+    def fields(self, stage: Mapping[str, Any]) -> tuple[str, ...]:
+        """The fields of the comma record that the launcher of a stage takes, none for other launchers."""
+        record = self._record(stage, str(stage.get("launcher", "")))
+        return record.fields if record is not None else ()
 
     def _record(self, stage: Mapping[str, Any], launcher: str) -> Record | None:
         kind = self.family.stage(str(stage.get("kind", "")))

@@ -63,6 +63,16 @@ class Checks:
             yield Check(name, stage, "--data-root", folder, tuple(words), made)
         if "checkpoints" in roots and (words := self._saved(reads)):
             yield Check(name, stage, "--data-root", _CHECKPOINTS, tuple(words), made=False)
+        words, made = self._batches(reads)
+        if words:
+            yield Check(name, stage, "--data-root", _CHECKPOINTS, tuple(words), made)
+
+    def _batches(self, reads: tuple[Artifact, ...]) -> tuple[list[str], bool]:
+        """The saved answers of a teacher below the root of the checkpoints, and whether a stage makes them."""
+        root = self.reader.shown(_CHECKPOINTS) + "/"
+        found = [each for each in reads if each.label == "off-policy data" and each.path.startswith(root)]
+        words = [word for each in found for word in ("--expect-dir", each.path.removeprefix(root))]
+        return words, all(each.source for each in found)
 
     def _saved(self, reads: tuple[Artifact, ...]) -> list[str]:
         """The parts of checkpoints that no stage makes, below their root."""

@@ -10,7 +10,17 @@ from verlint.experiment.spec_schema import SCHEMA
 from verlint.families import FAMILIES
 from verlint.families.model import StageKind
 from verlint.families.models import GATED
-from verlint.families.recipes.model import API_KEY, GPU, HF_KEY, HUB, OPTIONAL_CREDENTIALS, Input, Output, Recipe
+from verlint.families.recipes.model import (
+    API_KEY,
+    GPU,
+    HF_KEY,
+    HUB,
+    OPTIONAL_CREDENTIALS,
+    SERVICES,
+    Input,
+    Output,
+    Recipe,
+)
 from verlint.lazy import pattern
 from verlint.plan.options import PlanError
 from verlint.plan.wish import Wish, chosen_steps, extracts_only, given_range
@@ -150,9 +160,16 @@ class Draft:
         return {role: found[role] for role in self.wish.book.models if role in found}
 
     def _credentials(self) -> dict[str, Any]:
-        names = dict.fromkeys(name for place in self.places for name in self._keys_of(place))
-        needed = {HF_KEY} if self._is_gated() else set()
-        return {name: {"optional": True} if name in OPTIONAL_CREDENTIALS - needed else None for name in names}
+        """The variables that the stages need, and those the user means to give: these are read from the environment."""
+        used = dict.fromkeys(name for place in self.places for name in self._keys_of(place))
+        services = self.wish.settings.get("credentials")
+        meant = [name for each in services for name in SERVICES[each]] if isinstance(services, tuple) else []
+        needed = set(used) - (OPTIONAL_CREDENTIALS - ({HF_KEY} if self._is_gated() else set()))
+        found: dict[str, Any] = {}
+        for name in dict.fromkeys([*used, *meant]):
+            given = f"${{oc.env:{name}}}" if name in meant else None
+            found[name] = given if name in needed else {"optional": True}
+        return found
 
     def _is_gated(self) -> bool:
         """Whether one of the models is for known users of the hub only."""
@@ -279,7 +296,8 @@ class Draft:
             if resumed is not None and any(each.staged for each in place.recipe.inputs):
                 out["from_step"] = resumed[1] + every
             return out
-        return {"roles": roles, "steps": saved_steps(total, every)}
+        only_last = place.recipe.overrides.get("trainer.remove_previous_ckpt_in_save") is True
+        return {"roles": roles, "steps": total if only_last else saved_steps(total, every)}
 
     # ---- values
 

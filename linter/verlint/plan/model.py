@@ -10,11 +10,15 @@ from verlint.record import dataclass, names
 NOT_EXECUTED = "not executed"
 VERSION = 1
 
+OPTION, SPEC, LATER = "option", "spec", "later"
+"""How an open fact is settled: by an option of the call, by writing it into the spec, or only after a step."""
+
 
 @dataclass(frozen=True, slots=True)
 class Prerequisite:
     """A fact that must be settled. `value` is "" while it is open; then `decide` says what to decide, `example` shows a
-    value, and `stages` are those that need it. `fact` is its number among the six facts of a plan."""
+    value, `stages` are those that need it, and `how` is `OPTION`, `SPEC` or `LATER`. `fact` is its number among the six
+    facts of a plan."""
 
     name: str
     fact: int
@@ -22,6 +26,7 @@ class Prerequisite:
     decide: str = ""
     example: str = ""
     stages: tuple[str, ...] = ()
+    how: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from verlint.families import FAMILIES
 from verlint.families.recipes.model import GPU, SERVICES, WANDB_PROJECT, Cookbook
 from verlint.lazy import pattern
 from verlint.plan.artifacts import is_model
-from verlint.plan.model import Artifact, Prerequisite, Step
+from verlint.plan.model import LATER, OPTION, SPEC, Artifact, Prerequisite, Step
 from verlint.plan.references import Reader
 from verlint.plan.wording import stages_said, steps_said
 
@@ -23,7 +23,8 @@ OPEN: Mapping[str, tuple[int, str, str]] = {
     "NODES": (3, "number of nodes", "1"),
     "SETUP": (3, "how the environment is made", "docker"),
     "GPU_PROFILE": (3, "which set-up the GPUs need (--gpu-class; its commands become the first step)", "a100-h200"),
-    "OPTIMAL_BASELINE": (3, "whether the checkout calls compute_opo_outcome_advantage", "optimal-reward-baseline"),
+    "OPTIMAL_BASELINE": (3, "whether the checkout calls compute_opo_outcome_advantage: known after step baseline",
+                         "optimal-reward-baseline"),
     "EXP_NAME": (2, "the name of the run, which is the folder of its checkpoints (--exp-name)", "run-a"),
     "TEXTGAME_NAME": (2, "which game is played (--textgame-name)", "Sokoban-v0"),
     "TEXTGAME_NO_THINK": (4, "true for a model that does not think (--textgame-no-think)", "true"),
@@ -33,8 +34,9 @@ OPEN: Mapping[str, tuple[int, str, str]] = {
                         "system_prompts/x.txt"),
     "DEPLOY_DATA": (5, "the folder that a deploy stage wrote", "$OEL_ROOT/RUN/deploy_data"),
     "OFF_POLICY_DATA": (5, "the folder that the generating stage wrote", "$OPCD_CKPT/RUN/off_policy_data"),
-    "BEST_SEED": (5, "the seed whose experience scored best in validation: known after the extraction", "150"),
-    "EVAL_STEPS": (4, "the checkpoints to evaluate (--checkpoint-start, --checkpoint-end, --checkpoint-step)",
+    "BEST_SEED": (5, "the seed whose experience scored best: known after step choose-seed", "150"),
+    "EVAL_STEPS": (4, ("the checkpoints to evaluate (--checkpoint-start, --checkpoint-end, --checkpoint-step); in a "
+                   "command <EVAL_STEPS_FIRST>, <EVAL_STEPS_LAST>, <EVAL_STEPS_DISTANCE>"),
                    "850..1600/50"),
     "EVAL_STEP": (4, "the checkpoint to evaluate (--checkpoint)", "100"),
     "FIRST_STEP": (4, "the first checkpoint to score (--checkpoint-start)", "10"),
@@ -62,7 +64,7 @@ def prerequisites(
     resolved += _settled(spec)
     unresolved = [_open(name, users, book) for name, users in _placeholders(spec, steps).items()]
     if not book.family:
-        unresolved.insert(0, Prerequisite("family", 1, "", NO_FAMILY, f"family: {next(iter(FAMILIES))}", stages))
+        unresolved.insert(0, Prerequisite("family", 1, "", NO_FAMILY, f"family: {next(iter(FAMILIES))}", stages, SPEC))
     unresolved += _not_ready(spec, steps, book)
     for each in _credentials(spec, steps, intended):
         (resolved if each.value else unresolved).append(each)
@@ -163,12 +165,18 @@ def _names(spec: Mapping[str, Any], section: str, name: str) -> set[str]:
 def _open(name: str, stages: tuple[str, ...], book: Cookbook) -> Prerequisite:
     fact, decide, example = OPEN.get(name, (5, "a value", ""))
     if name not in OPEN and name.endswith("_CHECKOUT"):
-        fact, decide, example = 3, "the folder of the checkout that the launchers are in", "../checkout"
+        decide = "the folder of the checkout that the commands are started in"
+        fact, decide, example = 3, f"{decide}: {book.repository}" if book.repository else decide, book.folder
     elif name not in OPEN and name.endswith("_MODEL"):
         setting = book.models.get(name.removesuffix("_MODEL").lower(), "").partition("|")[0]
         fact, decide, example = MODEL
         decide += f" (--{setting.replace('_', '-')})" if setting else ""
-    return Prerequisite(f"<{name}>", fact, "", decide, example, stages)
+    return Prerequisite(f"<{name}>", fact, "", decide, example, stages, _how(decide))
+
+
+def _how(decide: str) -> str:
+    """How an open fact is settled."""
+    return OPTION if "(--" in decide else LATER if "known after" in decide else SPEC
 
 
 def given_inputs(steps: tuple[Step, ...]) -> tuple[Prerequisite, ...]:
@@ -197,7 +205,7 @@ def _not_ready(spec: Mapping[str, Any], steps: tuple[Step, ...], book: Cookbook)
     missing = [each for each in wanted if each not in ready]
     if missing and users:
         decide = f"whether the nodes are ready: {', '.join(missing)} (then write environment.ready)"
-        yield Prerequisite("readiness", 3, "", decide, f"ready: [{', '.join(wanted)}]", users)
+        yield Prerequisite("readiness", 3, "", decide, f"ready: [{', '.join(wanted)}]", users, SPEC)
 
 
 def _credentials(
@@ -208,13 +216,14 @@ def _credentials(
         users = tuple(step.name for step in steps if name in step.credentials)
         optional = name == WANDB_PROJECT or (isinstance(said, Mapping) and said.get("optional") is True)
         how = "optional, given in the environment at launch" if optional else "given in the environment at launch"
+        read = isinstance(said, str) and said.startswith("${oc.env:")
         if meant is None or name in meant:
-            if meant is None and not optional:
+            if meant is None and not optional and not read:
                 decide = "whether it will be given (--credentials); a plan never holds its value"
-                yield Prerequisite(name, 6, "", decide, f"export {name}=…", users)
+                yield Prerequisite(name, 6, "", decide, f"export {name}=…", users, OPTION)
             else:
                 yield Prerequisite(name, 6, how, stages=users)
         elif not optional:
             service = next((each for each, names in SERVICES.items() if name in names), "")
             decide = f"the stages need it, and --credentials does not name {service or 'it'}"
-            yield Prerequisite(name, 6, "", decide, f"--credentials {service}", users)
+            yield Prerequisite(name, 6, "", decide, f"--credentials {service}", users, OPTION)

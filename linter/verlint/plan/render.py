@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
+from verlint.lazy import pattern
 from verlint.plan.artifacts import is_model
-from verlint.plan.model import VERSION, Artifact, Plan, Prerequisite, Step, as_data, from_data
+from verlint.plan.model import LATER, OPTION, SPEC, VERSION, Artifact, Plan, Prerequisite, Step, as_data, from_data
 from verlint.plan.wording import stages_said
 
+OPEN = {
+    OPTION: "Open: give as an option, or write into the spec",
+    SPEC: "Open: write into the spec",
+    LATER: "Open: known only after a step, then written into the spec",
+}
+"""The headings of what is open, by how it is settled."""
+
 INPUTS = "Must be there before (no step makes it)"
+
+_WIDEST = 110
+_OPTIONS = pattern(r" (?=--\w)")
+"""Where a call may be broken, outside of quotes."""
 
 
 def label_of(step: Step) -> str:
     """What stands beside a step: that it is not executed, and what it would touch."""
-    return f"{step.label}: {', '.join(step.touches)}" if step.touches else f"{step.label}: files only"
+    return f"{step.label}; uses {', '.join(step.touches)}" if step.touches else f"{step.label}; files only"
 
 
 def to_json(plan: Plan) -> str:
@@ -32,24 +45,62 @@ def from_json(text: str) -> Plan:
 def to_text(plan: Plan) -> str:
     """The plan for a terminal."""
     every = [step.name for step in plan.steps]
-    lines = [plan.title, "", plan.summary, ""]
-    lines += _block("Open", (_open_line(each, every) for each in plan.unresolved))
+    lines = [plan.title, "", plan.summary, "In each step the lines of `check` come first, then those with `$`.", ""]
+    for how, title in OPEN.items():
+        lines += _block(title, (_open_line(each, every) for each in plan.unresolved if each.how == how))
     lines += _block("Settled", (f"{each.name}: {each.value}" for each in plan.resolved))
     lines += _block(INPUTS, (_input_line(each, every) for each in plan.inputs))
     lines += _block("Warnings", plan.warnings)
     lines += _block("Before the first step", plan.checks)
-    told: set[object] = set()  # a trap or note is told at the first step that has it
+    told: dict[object, str] = {}  # a trap or note is told at the first step that has it
+    optional = _optional(plan)
     for number, step in enumerate(plan.steps, 1):
         lines += [f"{number}. {step.name}  [{label_of(step)}]", f"   {step.title}"]
-        for title, items in _facts(step):
+        for title, items in _facts(step, optional):
             lines += [f"   {f'{title}:' if not at else '':<10}{item}" for at, item in enumerate(items)]
-        lines += [f"   {line}" for command in step.commands for line in _continued(command)]
-        lines += [f"   ! {trap.what}: {trap.symptom}" for trap in step.traps if trap not in told]
+        lines += [f"   {line}" for command in step.commands for line in _continued(_wrapped(command))]
+        lines += _known_failures(step, told)
         lines += [f"   - {note}" for note in step.notes if note not in told]
-        told.update(step.traps, step.notes)
+        told = {**dict.fromkeys((*step.traps, *step.notes), step.name), **told}
         lines.append("")
     lines += _block("Notes", plan.notes)
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _known_failures(step: Step, told: Mapping[object, str]) -> list[str]:
+    """The known failures of a step; those of an earlier one by its name only."""
+    new = [f"   ! if {trap.what}: {trap.symptom}" for trap in step.traps if trap not in told]
+    lines = ["   may go wrong:", *new] if new else []
+    if earlier := dict.fromkeys(told[trap] for trap in step.traps if trap in told):
+        lines.append(f"   {'! and' if new else 'may go wrong:'} as in {', '.join(earlier)}")
+    return lines
+
+
+def _wrapped(command: str) -> str:
+    """A long call with its options on lines of their own, as far as they fit."""
+    if "\n" in command or len(command) <= _WIDEST:
+        return command
+    rows = [""]
+    for piece in _pieces(command):
+        if rows[-1] and len(rows[-1]) + len(piece) > _WIDEST - 10:
+            rows.append("")
+        rows[-1] += f" {piece}" if rows[-1] else piece
+    return " \\\n    ".join(rows)
+
+
+def _pieces(command: str) -> Iterator[str]:
+    """A call in pieces that may stand on lines of their own."""
+    waiting = ""
+    for piece in _OPTIONS.split(command):
+        waiting = f"{waiting} {piece}" if waiting else piece
+        try:
+            shlex.split(waiting)
+        except ValueError:  # a quotation goes on
+            continue
+        yield waiting
+        waiting = ""
+    if waiting:
+        yield waiting
 
 
 def _continued(command: str) -> list[str]:
@@ -83,14 +134,20 @@ def _read(each: Artifact) -> str:
     return _artifact(each) if each.source or is_model(each) else f"{_artifact(each)} (must be there)"
 
 
-def _facts(step: Step) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _optional(plan: Plan) -> frozenset[str]:
+    """The credentials that the stages can do without."""
+    return frozenset(each.name for each in plan.resolved if each.fact == 6 and each.value.startswith("optional"))
+
+
+def _facts(step: Step, optional: Set[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """What is known of a step: titles, each with its items."""
+    keys = [f"{each} (optional)" if each in optional else each for each in step.credentials]
     for title, items in (
         ("optional", ("the stages after it do not need it",) if step.optional else ()),
         ("after", (", ".join(step.after),) if step.after else ()),
         ("in", (step.folder,) if step.folder else ()),
         ("branch", (step.branch,) if step.branch else ()),
-        ("needs", (", ".join(each for each in (step.resources, *step.credentials) if each),)),
+        ("needs", (", ".join(each for each in (step.resources, *keys) if each),)),
         ("approval", step.approvals),
         ("reads", tuple(_read(each) for each in step.reads)),
         ("writes", tuple(_artifact(each) for each in step.writes)),
@@ -105,8 +162,11 @@ def to_markdown(plan: Plan) -> str:
     every = [step.name for step in plan.steps]
     lines = [f"# {plan.title}", "", plan.summary, ""]
     if plan.unresolved:
-        rows = [(each.name, each.decide, each.example, stages_said(each.stages, every)) for each in plan.unresolved]
-        lines += ["## Open", "", *_table(("prerequisite", "to decide", "example", "needed by"), rows), ""]
+        rows = [
+            (each.name, each.decide, each.example, each.how, stages_said(each.stages, every))
+            for each in plan.unresolved
+        ]
+        lines += ["## Open", "", *_table(("prerequisite", "to decide", "example", "how", "needed by"), rows), ""]
     if plan.resolved:
         settled = [(each.name, each.value) for each in plan.resolved]
         lines += ["## Settled", "", *_table(("fact", "value"), settled), ""]
@@ -120,7 +180,7 @@ def to_markdown(plan: Plan) -> str:
     lines += ["## Steps", ""]
     for number, step in enumerate(plan.steps, 1):
         lines += [f"### {number}. {step.name}", "", f"{step.title}. **{label_of(step)}**", ""]
-        for title, facts in _facts(step):
+        for title, facts in _facts(step, _optional(plan)):
             code = title == "check"
             lines += [f"- {title}: {f'`{fact}`' if code else _cell(fact)}" for fact in facts]
         if step.commands:

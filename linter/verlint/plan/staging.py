@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from verlint.families import FAMILIES
 from verlint.families.model import Family
 from verlint.families.recipes import COOKBOOKS
-from verlint.families.recipes.model import API, API_KEY, BRANCH, GPU, Cookbook, Recipe
+from verlint.families.recipes.model import API, API_KEY, BRANCH, GPU, MERGE, Cookbook, Recipe
 from verlint.families.sharing import HANDOVERS
-from verlint.plan.artifacts import TRACKER, Artifacts, with_sources
+from verlint.plan.artifacts import TRACKER, Artifacts, is_saved, with_sources
 from verlint.plan.calls import Caller
 from verlint.plan.checks import Check, Checks
-from verlint.plan.model import Artifact, Plan, Step, Trap
+from verlint.plan.model import Artifact, Plan, Prerequisite, Step, Trap
 from verlint.plan.prerequisites import given_inputs, prerequisites
-from verlint.plan.references import Reader
-from verlint.plan.wording import steps_said
+from verlint.plan.references import Reader, Variable
+from verlint.plan.wording import machines, steps_said
 from verlint.record import replace
 
 SPEC_CHECKS = ("verlint check SPEC", "verlint inputs SPEC")
 
 SETUP = "environment"
 """The step that prepares the machines."""
+
+_MANY_MERGES = 20
+"""Evaluated checkpoints past which a plan warns of their time and place on disk."""
 
 _NO_FAMILY = Family(name="", title="stages of no known family", stages={})
 _NO_COOKBOOK = Cookbook("", (), {}, (), {}, {}, {}, {}, ".")
@@ -45,7 +48,11 @@ class Staging:
         self.before = Checks(self.reader, self.book, self.track)
 
     def plan(
-        self, stage: str = "", intended: tuple[str, ...] | None = None, checks: tuple[str, ...] = SPEC_CHECKS
+        self,
+        stage: str = "",
+        intended: tuple[str, ...] | None = None,
+        checks: tuple[str, ...] = SPEC_CHECKS,
+        notes: tuple[str, ...] = (),
     ) -> Plan:
         """The plan; `stage` is what was asked for, "" for all of a spec."""
         steps = tuple(self._linked())
@@ -60,11 +67,11 @@ class Staging:
             summary=self._summary(steps, len(unresolved)),
             resolved=tuple(resolved),
             unresolved=tuple(unresolved),
-            inputs=given_inputs(steps),
+            inputs=(*self._inner_checkouts(), *given_inputs(steps)),
             steps=steps,
-            checks=checks,
+            checks=(*self._exports(), *checks),
             warnings=tuple(self._warnings(steps)),
-            notes=self.book.notes,
+            notes=(*notes, *self.book.notes),
         )
 
     def _summary(self, steps: tuple[Step, ...], unresolved: int) -> str:
@@ -80,18 +87,50 @@ class Staging:
                 yield text
         profile = str(self.spec.get("environment", {}).get("profile", ""))
         if profile and not profile.startswith("<") and profile not in self.book.setups:
-            yield f"{self.family.title} has no set-up for {profile} machines: {', '.join(self.book.setups)}"
+            has = ", ".join(self.book.setups)
+            yield f"{self.family.title} has no set-up for {profile} machines, so no step prepares them; it has {has}"
         if self.book.literal_root:
             variables = ", ".join(
                 self.book.roots[name] for name in self.spec.get("roots", {}) if name in self.book.roots
             )
             if variables:
                 yield (
-                    f"the launchers read and write below {self.book.literal_root} and have no option for it: set "
-                    f"{variables} to that folder, or give the launchers such variables (VL102)"
+                    f"the launchers read and write below {self.book.literal_root}, scores beside the checkpoints, and "
+                    f"have no option for it: set {variables} to {self.book.literal_root}, or give the launchers "
+                    "such variables (VL102)"
                 )
+        saved = {step.name: self.caller.many(self.reader.stage(step.name)) for step in steps
+                 if MERGE in step.touches and step.kind != "extract"}  # fmt: skip
+        if (many := sum(saved.values())) > _MANY_MERGES:
+            yield (
+                f"{many} checkpoints are merged and evaluated one by one, each of which writes the whole model again: "
+                "--checkpoint, or --checkpoint-start, --checkpoint-end and --checkpoint-step, choose fewer"
+            )
         if self._nodes().isdecimal() and int(self._nodes()) > 1:
             yield "with more than one node the root of the checkpoints must be a file system that all nodes share"
+
+    def _exports(self) -> Iterator[str]:
+        """The line that sets the variables of the roots; where launchers have a place of their own, to that."""
+        given = {part.name for name in self.spec.get("roots", {})
+                 for part in self.reader.parts("${roots." + name + "}") if isinstance(part, Variable)}  # fmt: skip
+        own = self.book.literal_root or "…"
+        names = [
+            *(each for each in self.book.roots.values() if each in given),
+            *sorted(given - set(self.book.roots.values())),
+        ]
+        said = [f"{each}={own if each in self.book.roots.values() else '…'}" for each in names]
+        if said:
+            yield f"export {' '.join(said)}"
+
+    def _inner_checkouts(self) -> Iterator[Prerequisite]:
+        """The checkouts whose branches the plan switches."""
+        for name, checkout in self.spec.get("checkout", {}).items():
+            if branches := checkout.get("branches", ()):
+                names = ", ".join(str(each) for each in branches)
+                what = f"branch{'' if len(branches) == 1 else 'es'} {names}"
+                said = f"{self.book.inner}, with {what}" if self.book.inner else f"a checkout with {what}"
+                users = tuple(each for each, stage in self.spec["stages"].items() if stage.get("checkout") == name)
+                yield Prerequisite(self.reader.shown(checkout.get("path", name)), 3, "", said, "", users)
 
     def _nodes(self) -> str:
         return self.reader.shown(self.spec.get("resources", {}).get("num_nodes", 1))
@@ -105,6 +144,10 @@ class Staging:
         for step in self._steps():
             first = first or ((step.name,) if step.kind == SETUP else ())
             reads = with_sources(step.reads, made)
+            chosen = {each.source: made[each.path] for each in reads if made.get(each.path, each.source) != each.source}
+            if chosen:  # made by a stage, and picked out of it by hand
+                reads = tuple(replace(each, source=made.get(each.path, each.source)) for each in reads)
+                step = replace(step, after=tuple(chosen.get(each, each) for each in step.after))
             checks = tuple(each.shell(self.reader) for each in self._checks(step, reads))
             yield replace(
                 step, reads=reads, checks=checks, after=step.after or (first if step.name not in first else ())
@@ -117,7 +160,10 @@ class Staging:
         for name in self._order():
             stage = self.reader.stage(name)
             yield from self._handover(name, stage)
-            yield self._step(name, stage)
+            by_hand, step = self._by_hand(name, stage), self._step(name, stage)
+            yield from (each for each in by_hand if not each.after)
+            yield step if not by_hand or by_hand[0].after else replace(step, after=(*step.after, by_hand[0].name))
+            yield from (each for each in by_hand if each.after)
 
     def checks(self) -> list[tuple[str, Check]]:
         """The calls to make before the stages, each with the folder that it is made in."""
@@ -126,6 +172,39 @@ class Staging:
     def _checks(self, step: Step, reads: tuple[Artifact, ...]) -> Iterator[Check]:
         stage = self.reader.stage(step.name)
         return self.before.before(step.name, stage, self._recipe(step.name, stage), reads)
+
+    def _by_hand(self, name: str, stage: Mapping[str, Any]) -> list[Step]:
+        """What people do before or after a stage, while its outcome is open."""
+        recipe = self._recipe(name, stage)
+        known = recipe.by_hand if recipe is not None else None
+        if recipe is None or known is None or f"<{known.asks}>" not in str(self.spec):
+            return []
+        args = {key: str(value) for key, value in stage.get("args", {}).items()}
+        args["run"] = self.reader.shell(f"${{roots.checkpoints}}/{args.get('exp_name', '')}")
+        command = re.sub(r"\{(\w+)\}", lambda found: args.get(found[1], "*"), known.command)
+        made = self.artifacts.writes(stage)
+        return [
+            Step(
+                name=known.name,
+                kind="by hand",
+                title=f"by hand: {known.title}",
+                commands=(command,),
+                folder=self.reader.shown(self._folder(stage)),
+                after=(name,) if known.after else (),
+                reads=tuple(replace(each, source=name) for each in self._of_seeds(made, stage)) if known.after else (),
+                writes=tuple(made) if known.after else (),
+            )
+        ]
+
+    def _of_seeds(self, made: Iterable[Artifact], stage: Mapping[str, Any]) -> list[Artifact]:
+        """What an extraction writes: the same for each of its seeds."""
+        seeds = _seeds_said(self.reader.shown(stage.get("args", {}).get("ckpts", "")))
+        return [
+            Artifact(f"{each.label} ({seeds})", each.path.replace("<BEST_SEED>", "N"), each.source, each.note)
+            if "<BEST_SEED>" in each.path
+            else each
+            for each in made
+        ]
 
     def _order(self) -> list[str]:
         """The stages so that each comes after those it needs, otherwise as they are written."""
@@ -152,21 +231,24 @@ class Staging:
         commands = tuple(command for command, _ in setup.commands)
         touches = tuple(dict.fromkeys(each for _, touched in setup.commands for each in touched))
         title = f"prepare the environment on every node ({profile})"
-        return Step(SETUP, SETUP, title, commands, folder=folder, touches=touches)
+        return Step(SETUP, SETUP, title, commands, folder=folder, touches=touches, notes=setup.notes)
 
     def _step(self, name: str, stage: Mapping[str, Any]) -> Step:
         recipe = self._recipe(name, stage)
         branch = str(stage.get("branch", ""))
-        commands = self.caller.commands(stage, recipe)
+        commands = [*(recipe.before if recipe is not None else ()), *self.caller.commands(stage, recipe)]
         if branch:
             commands.insert(0, f"git -C {self.reader.shell(self._below(stage))} switch {self.reader.shell(branch)}")
         keys = stage.get("credentials", recipe.credentials if recipe is not None else ())
         touches = recipe.touches if recipe is not None else (GPU,)
-        if API_KEY not in keys:
-            touches = tuple(each for each in touches if each != API)
+        reads = tuple(self.artifacts.reads(name, stage, recipe))
+        idle = {API} if API_KEY not in keys else set()
+        if not any(is_saved(each) for each in reads):  # there is nothing to merge
+            idle.add(MERGE)
+        touches = tuple(each for each in touches if each not in idle)
         if branch and BRANCH not in touches:
             touches = (*touches, BRANCH)
-        gpus = self.spec.get("resources", {}).get("accelerators", "")
+        gpus = self.reader.shown(self.spec.get("resources", {}).get("accelerators", ""))
         return Step(
             name=name,
             kind=str(stage.get("kind", "")),
@@ -176,16 +258,22 @@ class Staging:
             folder=self.reader.shown(self._folder(stage)),
             touches=touches,
             after=tuple(dict.fromkeys(self._after(name, stage))),
-            reads=tuple(self.artifacts.reads(name, stage, recipe)),
-            writes=tuple(self.artifacts.writes(stage)),
+            reads=reads,
+            writes=tuple(self._of_seeds(self.artifacts.writes(stage), stage)),
             credentials=tuple(str(key) for key in keys),
             branch=branch,
-            resources=f"{self._nodes()} x {gpus}" if gpus and "GPU" in touches else "",
+            resources=machines(self._nodes_of(stage, recipe), str(gpus)) if gpus and GPU in touches else "",
             approvals=tuple(str(each) for each in stage.get("approvals", ())),
             optional=stage.get("optional") is True,
             traps=tuple(self._traps(stage, recipe)),
             notes=tuple(self._notes(stage, recipe)),
         )
+
+    def _nodes_of(self, stage: Mapping[str, Any], recipe: Recipe | None) -> str:
+        """The nodes of a stage: one where its launcher is known and is not told a number."""
+        told = "nnodes" in stage.get("args", {}) or "trainer.nnodes" in stage.get("overrides", {})
+        known = recipe is not None and recipe.launcher == stage.get("launcher", "")
+        return self._nodes() if told or not known else "1"
 
     def _after(self, name: str, stage: Mapping[str, Any]) -> Iterator[str]:
         """The steps to run before; a checkpoint that is copied comes from its copy."""
@@ -209,10 +297,7 @@ class Staging:
         checkouts = self.spec.get("checkout", {})
         first = next(iter(checkouts), "")
         path = str(checkouts.get(str(stage.get("checkout", first)), {}).get("path", "."))
-        inner = self.family.checkout
-        if inner and (path == inner or path.endswith(f"/{inner}")):
-            path = path[: -len(inner)].rstrip("/") or "."
-        return path
+        return self.family.launchers_in(path)
 
     def _below(self, stage: Mapping[str, Any]) -> str:
         """The checkout of a stage as seen from where its commands are started."""
@@ -230,6 +315,11 @@ class Staging:
             if sign and key in overrides:
                 note = f"{key}={self.reader.shown(overrides[key], stage)}:{rest.partition(':')[2]}"
             yield re.sub(r"\{\w+\}", "N", note)
+        if fields := self.caller.fields(stage):
+            yield f"the fields of the record: {', '.join(fields)}"
+        args = stage.get("args", {})
+        if "model" in args and str(args.get("use_bsl", "")).lower() == "false":
+            yield "the call names a model and does not read it: use_bsl=false evaluates the checkpoint"
 
     def _handover(self, name: str, stage: Mapping[str, Any]) -> Iterator[Step]:
         """The copy of a checkpoint into the run of a stage, which its launcher expects and nobody else makes."""
@@ -250,10 +340,13 @@ class Staging:
                 kind="handover",
                 title=f"copy the checkpoint of {source} into the run {self.reader.shown(into)}",
                 commands=(
-                    f"mkdir -p {self.reader.shell(new)}",
-                    f"cp -r {self.reader.shell(old)} {self.reader.shell(new + '/')}",
-                    f"printf '%s\\n' {self.reader.shell(step)} > {self.reader.shell(tracker)}",
+                    (
+                        f"mkdir -p {self.reader.shell(new)} &&\n"
+                        f"    cp -r {self.reader.shell(old)} {self.reader.shell(new + '/')} &&\n"
+                        f"    printf '%s\\n' {self.reader.shell(step)} > {self.reader.shell(tracker)}"
+                    ),
                 ),
+                folder=self.reader.shown(self._folder(stage)),
                 after=(source,),
                 reads=tuple(self.artifacts.checkpoint(run, step, role, source) for role in roles),
                 writes=(
@@ -264,13 +357,20 @@ class Staging:
             )
 
     def _traps(self, stage: Mapping[str, Any], recipe: Recipe | None) -> Iterator[Trap]:
+        keys = stage.get("credentials", recipe.credentials if recipe is not None else ())
         for each in recipe.pitfalls if recipe is not None else ():
-            yield Trap(each.what, each.symptom)
+            if not each.about or each.about in (*stage.get("args", {}), *keys):
+                yield Trap(each.what, each.symptom)
         for handover in HANDOVERS.get(self.family.name, ()):
             if handover.consumer != stage.get("kind") or handover.option not in stage.get("args", {}):
                 continue
             if handover.missing and (self.track, handover.producer) not in self.book.without:
-                yield Trap(f"missing: {handover.what} of stage {handover.producer}", handover.missing)
+                are = "are" if handover.what.endswith("s") else "is"
+                yield Trap(f"{handover.what} of stage {handover.producer} {are} missing", handover.missing)
+
+
+def _seeds_said(seeds: str) -> str:
+    return steps_said(seeds).replace("steps", "seeds", 1).replace("step", "seed", 1)
 
 
 def _staged(stage: Mapping[str, Any]) -> list[Mapping[str, Any]]:

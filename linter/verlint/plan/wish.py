@@ -174,6 +174,17 @@ def legal_options(book: Cookbook, track: str, stage: str) -> frozenset[str]:
     return _used(book, stage, _recipes(book, track, stage))
 
 
+def defaults_of(wish: Wish) -> list[str]:
+    """The options that were not given and have a default which counts, each with its value."""
+    legal = legal_options(wish.book, wish.track, wish.stage)
+    return [
+        f"{option.flag} {wish.settings[option.name]}"
+        for option in OPTIONS
+        if option.name in legal and option.name in wish.settings
+        if option.name not in wish.given and (wish.alias is None or option.name not in wish.alias.settings)
+    ]
+
+
 def _used(book: Cookbook, stage: str, recipes: Iterable[Recipe]) -> frozenset[str]:
     recipes = tuple(recipes)
     texts = [text for recipe in recipes for text in _templates(recipe)]
@@ -225,6 +236,8 @@ def _refuse_idle(
             )
             if not below:  # a training may stop before all that a generator made is used
                 raise PlanError(f"{BY_NAME[name].flag} is fixed in {recipe.launcher}: {value}")
+    if "rounds" in given and "rounds" not in legal and "rounds" in book.plans:
+        raise PlanError("--rounds counts with --stage rounds only: add it (--round N plans one round)")
     for name in given:
         if name not in legal and not any(recipe.fixed.get(name) == given[name] for recipe in recipes):
             allowed = ", ".join(option.flag for option in OPTIONS if option.name in legal)

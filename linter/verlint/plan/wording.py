@@ -30,6 +30,12 @@ def _range_said(text: str) -> str:
     return f"{found.start} to {found[-1]} by {found.step}" if found is not None else text
 
 
+def machines(nodes: str, accelerators: str) -> str:
+    """`2 nodes with 8 H100` for two nodes of `H100:8`."""
+    kind, colon, number = accelerators.partition(":")
+    return f"{nodes} node{'' if nodes == '1' else 's'} with {f'{number} {kind}' if colon else accelerators}"
+
+
 def stages_said(names: Sequence[str], every: Sequence[str] = ()) -> str:
     """Names of stages; those of rounds are put together, and all that there are (`every`) are called so."""
     if len(names) > 3 and set(names) == set(every):

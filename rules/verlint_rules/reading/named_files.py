@@ -298,6 +298,45 @@ def _is_here(checkout: SpecCheckout, beside: str, project: Project) -> bool:
     return is_filled(project.tree, join(beside, place.data))
 
 
+def _launchers_in(spec: Spec, checkout: str) -> str:
+    """The folder of the launchers, for the path of a checkout that stages are run in."""
+    from verlint.families import FAMILIES
+
+    family = FAMILIES.get(str(spec.family))
+    return checkout if family is None else family.launchers_in(checkout)
+
+
+def absent_checkouts(spec: Spec, project: Project) -> Iterator[tuple[SpecCheckout, str, int]]:
+    """The checkouts of a spec that are not seen on disk: each with what is the matter, and how many launchers nothing
+    was seen of for that reason. One that no launcher and no branch is wanted of is left alone."""
+    from verlint.experiment.spec_calls import checkout_of, homes
+
+    home = next((project.tree.relative(file.path) for file in project.files if file.source is spec.source), None)
+    for checkout in spec.checkouts.values():
+        place = checkout.path
+        if home is None or not place.given or not place.decided or not isinstance(place.data, str):
+            continue
+        folder = join(posixpath.dirname(home), place.data)
+        if place.data.startswith(("/", "~")) or folder.startswith(".."):
+            what = "lies outside of what is checked"
+        elif is_filled(project.tree, folder):
+            continue
+        else:
+            what = "is empty" if project.tree.is_dir(folder or ".") else "is not there"
+        unseen = {
+            str(stage.launcher)
+            for stage in spec.stages.values()
+            if checkout_of(spec, stage) is checkout and stage.launcher.given
+            if not any(
+                project.tree.exists(join(each, str(stage.launcher)))
+                for each in homes(home, spec, stage)
+                if not each.startswith(("..", "/", "~"))
+            )
+        }
+        if unseen or checkout.branches:
+            yield checkout, what, len(unseen)
+
+
 def missing_from_spec(spec: Spec, stage: SpecStage, project: Project) -> Missing | None:
     """The launcher of a stage when it is neither in its checkout nor beside the spec; a checkout that is not on disk
     may hold anything."""
@@ -317,7 +356,8 @@ def missing_from_spec(spec: Spec, stage: SpecStage, project: Project) -> Missing
         folder = join(beside, place.data)
         if not is_filled(project.tree, folder):
             return None
-        folders.insert(0, folder)
+        around = _launchers_in(spec, place.data)
+        folders = list(dict.fromkeys([folder, join(beside, around), beside]))
         shown = place.data.rstrip("/")
     elif any(not _is_here(checkout, beside, project) for checkout in spec.checkouts.values()):
         return None

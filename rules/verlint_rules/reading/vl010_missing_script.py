@@ -6,7 +6,8 @@ out, and what later stages read is missing or old. In a README the mistake costs
 Only what can be known is judged: relative paths, seen from a working directory inside the checkout, in a folder that
 exists (or with a file of a similar name). Files that the run makes itself (`git clone`, `cp`, `wget`, `> run.sh`), that
 a test asks for first, that `.gitignore` names, or that lie in a checkout which is not on disk or changes its branch on
-the way are left alone.
+the way are left alone. With `--ready` the experiment is to start now: a checkout of a spec that is not on disk, or
+outside of what is checked, is an error then, as nothing was seen of its launchers.
 
 Fix: write the path of the file as it is. The unsafe fix writes the one similar name.
 """
@@ -20,7 +21,7 @@ from verlint.finding import Edit, Finding, Safety
 from verlint.languages.bash.command import Command
 from verlint.rule import ERROR, Context, rule
 from verlint.source import Span
-from verlint_rules.reading.named_files import Missing, missing_from_spec, missing_of_command
+from verlint_rules.reading.named_files import Missing, absent_checkouts, missing_from_spec, missing_of_command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
     if experiment.spec is not None and experiment.spec.spec is not None:
         for stage in experiment.spec.spec.stages.values():
             yield from _stage(experiment.spec.spec, stage, ctx)
+        if ctx.project.settings.ready:
+            yield from _absent(experiment.spec.spec, ctx)
     elif experiment.script is not None:
         yield from _script(experiment, ctx)
 
@@ -51,6 +54,16 @@ def _stage(spec: Spec, stage: SpecStage, ctx: Context) -> Iterator[Finding]:
     finding = ctx.fail(stage.launcher, _message(missing), near=missing.near, help=_help(missing))
     finding = finding.with_related(_first_line(missing, ctx), "the file of the similar name")
     yield _with_fix(finding, stage.launcher.span, missing)
+
+
+def _absent(spec: Spec, ctx: Context) -> Iterator[Finding]:
+    for checkout, what, launchers in absent_checkouts(spec, ctx.project):
+        unseen = f": {launchers} launcher{'' if launchers == 1 else 's'} not checked" if launchers else ""
+        outside = "outside" in what
+        help = (
+            "call verlint from a folder that holds spec and checkout" if outside else "clone it there, or correct path"
+        )
+        yield ctx.fail(checkout.path, f"checkout {checkout.path} {what}{unseen}", help=help)
 
 
 def _script(experiment: Experiment, ctx: Context) -> Iterator[Finding]:

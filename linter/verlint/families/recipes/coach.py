@@ -48,7 +48,9 @@ _MEMORY = Pitfall(
     "gpu_memory_utilization is too high beside the trainer", "vLLM stops with out of memory when it wakes up"
 )
 _NO_KEY = Pitfall(
-    "OPENAI_API_KEY is not in the environment of the Ray cluster", "a RuntimeError after all workers have started"
+    "OPENAI_API_KEY is not in the environment of the Ray cluster",
+    "a RuntimeError after all workers have started",
+    API_KEY,
 )
 
 _EL = Recipe(
@@ -81,8 +83,13 @@ _EL = Recipe(
     pitfalls=(
         _MEMORY,
         _NO_KEY,
-        Pitfall("save_freq does not divide iter_teacher_steps", "after a resume the teacher is the base model again"),
+        Pitfall(
+            "save_freq does not divide iter_teacher_steps",
+            "after a resume the teacher is the base model again",
+            "iter_teacher_steps",
+        ),
     ),
+    notes=("the teacher is what ref_model_path names, by default the model of the call",),
 )
 
 _RL = Recipe(
@@ -113,6 +120,9 @@ _BENCHMARK_FILES = {
 """The judged benchmarks with the files of their prompts. Source: scripts/eval/gen_fuzzy.py, tools/download_data.sh."""
 _BENCHMARKS = ",".join(_BENCHMARK_FILES)
 
+_JUDGE = "the judge is gpt-4o behind the API; OPENAI_MODEL names another one"
+"""Source: scripts/eval/eval_gpt4o.py, eval_gpt4o_fuzzy.py."""
+
 _OTHERS = (
     Recipe(
         name="data-prep",
@@ -127,6 +137,7 @@ _OTHERS = (
         ),
         touches=(HUB,),
         credentials=(HF_KEY,),
+        notes=("only alias qwen-el-self-iter reads tulu3; the tool checks for all files",),
     ),
     Recipe(
         name="eval",
@@ -148,8 +159,8 @@ _OTHERS = (
         outputs=(Output("samples", _RESULTS + "/evaluation"),),
         touches=(GPU, CLUSTER, HUB, MERGE),
         pitfalls=(
-            Pitfall("the call without trainer.rm_prompt_version=v2", "a ValueError before validation"),
-            Pitfall("an API model as exp_model_path", "an AttributeError at the first batch: answers are scored later"),
+            Pitfall("the call is without trainer.rm_prompt_version=v2", "a ValueError before validation"),
+            Pitfall("exp_model_path is an API model", "an AttributeError at the first batch: answers are scored later"),
         ),
     ),
     Recipe(
@@ -163,7 +174,7 @@ _OTHERS = (
         outputs=(Output("answers", _RESULTS + "/eval_fuzzy"),),
         touches=(GPU, HUB, MERGE),
         pitfalls=(
-            Pitfall("more than one node", "every rank answers everything: the launcher has no rank guard"),
+            Pitfall("there is more than one node", "every rank answers everything: the launcher has no rank guard"),
             Pitfall(
                 "the chat template thinks here, unlike in training", "longer answers, other scores than validation"
             ),
@@ -199,6 +210,7 @@ _OTHERS = (
             Pitfall("the answers of a step are missing", "`Skipping` is printed, the exit code is 0"),
             Pitfall("the step is left at its default of 25", "checkpoints that are saved every 10 steps are skipped"),
         ),
+        notes=(_JUDGE,),
     ),
     Recipe(
         name="score-fuzzy",
@@ -208,10 +220,13 @@ _OTHERS = (
         launcher="scripts/eval/eval_gpt4o_fuzzy.py",
         options={"benchmark": _BENCHMARKS, **_STEPS},
         inputs=(Input("answers", ("eval-fuzzy",)),),
-        outputs=(Output("benchmark_scores", _RESULTS + "/eval_fuzzy/scores_4o_wildbench.json"),),
+        outputs=tuple(
+            Output(f"{name}_scores", _RESULTS + f"/eval_fuzzy/scores_4o_{name}.json") for name in _BENCHMARK_FILES
+        ),
         touches=(API,),
         credentials=(API_KEY,),
         pitfalls=(Pitfall("the answers of a step are missing", "`Skipping` is printed, the exit code is 0"),),
+        notes=(_JUDGE,),
     ),
 )
 
@@ -285,6 +300,8 @@ COACH = Cookbook(
         )
     },
     checkout="<COACH_CHECKOUT>",
+    repository="the folder llm-as-a-coach of a clone of https://github.com/microsoft/LMOps",
+    folder="LMOps/llm-as-a-coach",
     aliases=ALIASES,
     data={
         "coach": DataFiles(

@@ -7,6 +7,7 @@ from verlint.families.recipes.model import (
     CONTAINER,
     GPU,
     HUB,
+    INSIDE,
     MERGE,
     TRACKING,
     WANDB_KEY,
@@ -25,9 +26,18 @@ _KEYS = (WANDB_KEY, WANDB_PROJECT)
 _SAVES = {"save_freq": 50}
 _TRAIN = (GPU, TRACKING, HUB, BRANCH)
 _KEY_LOST = Pitfall(
-    "the launcher sets WANDB_API_KEY and WANDB_PROJECT to placeholders", "wandb refuses the key: remove the two lines"
+    "the lines `export WANDB_PROJECT='YOUR_PROJECT_NAME'` and `export WANDB_API_KEY='YOUR_WANDB_API_KEY'` stand in the "
+    "launcher, as they do for seqkd, warmup and adversarial",
+    "wandb refuses the key: remove both lines",
 )
-_BY_HAND = "no tool of the checkout writes it: export it, with the columns of the other sets"
+_PROMPTS = (
+    "the prompts to answer; no tool of the checkout writes it, and what 4k stands for is not said there: export it "
+    "with the columns of lmsys_gpt5_chat_filtered_test.parquet"
+)
+_OPENED = (
+    "opened when the trainer starts, though generation trains on nothing; no tool of the checkout writes it: give it "
+    "the columns of lmsys_gpt5_chat_filtered_train.parquet"
+)
 _WRONG_BRANCH = Pitfall("verl is on the branch of another stage", "unknown keys, or the training of that stage")
 
 GAD = Cookbook(
@@ -45,13 +55,14 @@ GAD = Cookbook(
         Recipe(
             name="data-prep",
             kind="data-prep",
-            title="export the teacher's answers",
+            title="export the answers of the teacher, GPT-5-Chat, from the hub: ytz20/LMSYS-Chat-GPT-5-Chat-Response",
             launcher="tools/export_lmsys_parquet.py",
             outputs=(
                 Output("train", "${roots.data}/lmsys_gpt5_chat_filtered_train.parquet"),
                 Output("test", "${roots.data}/lmsys_gpt5_chat_filtered_test.parquet"),
             ),
             touches=(HUB,),
+            notes=("the checkout's own tool takes no options and writes both files to /tmp",),
         ),
         Recipe(
             name="seqkd",
@@ -66,7 +77,9 @@ GAD = Cookbook(
             credentials=_KEYS,
             intent="off-policy",
             fixed=_SAVES,
+            optional=True,
             pitfalls=(_KEY_LOST, _WRONG_BRANCH),
+            notes=("a baseline: no other step of the plan reads its checkpoints",),
         ),
         Recipe(
             name="warmup",
@@ -122,6 +135,7 @@ GAD = Cookbook(
             title="answer the test prompts with the checkpoints",
             run="gad",
             launcher="scripts/generate/generate.sh",
+            before=("export OMPI_COMM_WORLD_RANK=0",),
             options={
                 "model": "${models.student}",
                 "exp_name": "{run}",
@@ -134,16 +148,15 @@ GAD = Cookbook(
             inputs=(
                 Input("student", ("adversarial",), role="actor", steps="{eval_steps}"),
                 Input("prompts", (), place="${roots.data}/{val_data}_gpt5_chat_4k_filtered_test.parquet",
-                      note=_BY_HAND),
-                Input("train", (), place="${roots.data}/lmsys_gpt5_chat_4k_filtered_train.parquet", note=_BY_HAND),
+                      note=_PROMPTS),
+                Input("opened", (), place="${roots.data}/lmsys_gpt5_chat_4k_filtered_train.parquet", note=_OPENED),
             ),
             outputs=(Output("answers", "${roots.results}/{run}"),),
             touches=(GPU, HUB, MERGE, BRANCH),
             pitfalls=(
-                Pitfall("OMPI_COMM_WORLD_RANK is not set (without MPI: export it as 0)",
+                Pitfall("OMPI_COMM_WORLD_RANK is not set (with MPI leave the export out)",
                         "an error text, then the script ends with exit code 0"),
-                Pitfall("the 4k files it reads are those that no tool writes",
-                        "FileNotFoundError: export lmsys_gpt5_chat_4k_filtered_train.parquet and the test set first"),
+                Pitfall("the 4k files that no tool writes are missing", "a FileNotFoundError when the trainer starts"),
                 Pitfall("the huggingface folder holds a half-done merge", "the merge is skipped, the load fails"),
             ),
             notes=("ROUGE-L is only a diagnostic: judge the answers with a model",),
@@ -157,9 +170,15 @@ GAD = Cookbook(
             "docker",
             (("bash local_docker.sh", (CONTAINER,)), ("bash local_setup.sh", (CONTAINER, HUB))),
             ("container", "vllm"),
+            (INSIDE,),
         )
     },
     checkout="<GAD_CHECKOUT>",
+    repository="the folder gad of a clone of https://github.com/microsoft/LMOps",
+    folder="LMOps/gad",
+    labels={"train": "train, the teacher's answers", "test": "test, the teacher's answers",
+            "opened": "train, not trained on"},
+    inner="a clone of https://github.com/YTianZHU/verl, installed from there (pip install -e)",
     literal_root="/tmp",
     data={
         "gad": DataFiles(

@@ -8,6 +8,7 @@ from verlint.families.recipes.model import (
     GPU,
     HF_KEY,
     HUB,
+    INSIDE,
     MERGE,
     Input,
     Output,
@@ -52,6 +53,7 @@ SETUPS = {
             ("bash ray_node_setup.sh", (CLUSTER,)),
         ),
         ("container", "ray", "vllm"),
+        (INSIDE,),
     ),
     "b200": Setup(
         "docker",
@@ -62,6 +64,7 @@ SETUPS = {
             ("bash ray_node_setup.sh", (CLUSTER,)),
         ),
         ("container", "ray", "vllm"),
+        (INSIDE,),
     ),
 }
 """Source: README of oel and opcd; for B200 Ray is installed inside `.venv`, so that comes first."""

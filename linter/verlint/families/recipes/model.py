@@ -67,10 +67,25 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Pitfall:
-    """A known failure of a stage and how it shows."""
+    """A known failure of a stage and how it shows. It is told where the stage uses `about`, an argument or credential
+    ("" always)."""
 
     what: str
     symptom: str
+    about: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ByHand:
+    """A step that no launcher makes, needed while the spec holds the placeholder `asks`. `command` shows what to look
+    at; `{run}` in it is the folder of the stage's run, other names are its arguments. `after` says that it follows the
+    stage."""
+
+    name: str
+    asks: str
+    title: str
+    command: str
+    after: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +94,10 @@ class Recipe:
 
     `name` is that of the stage in a plan. `run` names the run that it belongs to: stages with the same one share an
     experiment name. `launcher` is relative to the family's folder; `shell` is a whole command instead, `entry` a Python
-    module with `overrides`. `options` are in the order of the call. `append` are words behind all options. `fixed` are
-    settings that the launcher does not let anyone change, with their value. `ranged` says that the launcher takes first
-    and last checkpoint and their distance; others are called for each one. `follows` makes one stage for each training
-    stage of the plan."""
+    module with `overrides`. `options` are in the order of the call. `append` are words behind all options, `before`
+    lines ahead of the call. `fixed` are settings that the launcher does not let anyone change, with their value.
+    `ranged` says that the launcher takes first and last checkpoint and their distance; others are called for each one.
+    `follows` makes one stage for each training stage of the plan. `by_hand` is what people do before or after it."""
 
     name: str
     kind: str
@@ -95,6 +110,7 @@ class Recipe:
     overrides: Mapping[str, object] = field(default_factory=dict)
     options: Mapping[str, str] = field(default_factory=dict)
     append: tuple[str, ...] = ()
+    before: tuple[str, ...] = ()
     inputs: tuple[Input, ...] = ()
     outputs: tuple[Output, ...] = ()
     touches: tuple[str, ...] = ()
@@ -105,17 +121,25 @@ class Recipe:
     ranged: bool = False
     follows: bool = False
     optional: bool = False
+    by_hand: ByHand | None = None
     pitfalls: tuple[Pitfall, ...] = ()
     notes: tuple[str, ...] = ()
 
 
+INSIDE = (
+    "`docker run -it` leaves you in a shell of the container: the commands after it, and all other steps, are for it"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """How the environment of a family is made for a class of GPUs: name in a spec, commands, what must be ready."""
+    """How the environment of a family is made for a class of GPUs: name in a spec, commands, what must be ready, and
+    what to know of the commands."""
 
     setup: str
     commands: tuple[tuple[str, tuple[str, ...]], ...]
     ready: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +170,9 @@ class Cookbook:
     `plans` maps what a user may ask for to the recipes it consists of, in order; `tracks` and `plans` are what exists,
     `without` the pairs (track, plan) that do not. `models` are the roles with the setting that names each one, or the
     role it shares ("=policy"). `roots` are the variables of the roots; `literal_root` is where launchers write that
-    have no such variable."""
+    have no such variable. `repository` says where the checkout comes from, `folder` is an example of its place, `inner`
+    where the checkout inside it comes from whose branches are switched. `labels` say what inputs and outputs are that
+    their names do not tell."""
 
     family: str
     tracks: tuple[str, ...]
@@ -158,6 +184,10 @@ class Cookbook:
     setups: Mapping[str, Setup]
     checkout: str
     literal_root: str = ""
+    repository: str = ""
+    folder: str = ""
+    inner: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
     without: frozenset[tuple[str, str]] = frozenset()
     rounds: bool = False
     aliases: tuple[Alias, ...] = ()

@@ -52,7 +52,7 @@ _EXTRACT = Recipe(
         Pitfall(
             "prompt_version is neither v3 nor v4", "the prompt of the extraction is undefined: a NameError at once"
         ),
-        Pitfall("more than 500 samples", "the games of one round overlap with those of the next"),
+        Pitfall("more than 500 samples are taken", "the games of one round overlap with those of the next"),
     ),
     notes=("the range stands for random seeds of the extraction, not for training steps",),
 )
@@ -199,9 +199,12 @@ OEL = Cookbook(
     roots={"checkpoints": "OEL_ROOT", "results": "OEL_RESULT_ROOT"},
     setups=SETUPS,
     checkout="<OEL_CHECKOUT>",
+    repository="the folder oel of a clone of https://github.com/microsoft/LMOps",
+    folder="LMOps/oel",
     literal_root="/tmp",
     rounds=True,
     data={"oel": DataFiles(files=())},
-    notes=("extraction and deployment of one round do not need each other and may run at the same time",
+    notes=(("extraction and deployment of round 1 do not need each other: on nodes of their own they may run at once; "
+            "later rounds merge the policy into one folder in both: one after the other"),
            "scores of several checkpoints tell more than that of the last one"),
 )  # fmt: skip

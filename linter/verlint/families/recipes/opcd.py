@@ -13,6 +13,7 @@ from verlint.families.recipes.model import (
     TRACKING,
     WANDB_KEY,
     WANDB_PROJECT,
+    ByHand,
     Cookbook,
     DataFiles,
     Input,
@@ -44,6 +45,15 @@ _TOKENIZER = Pitfall("reference and student have different tokenizers", "the KL 
 _OTHER_DATA = Pitfall(
     "experience, data or lengths differ from those of the generator", "an AssertionError over prompts in step 1"
 )
+
+_CHOOSE = ByHand(
+    "choose-seed",
+    "BEST_SEED",
+    "choose the seed whose experience scored best on the problems held out, and write it for <BEST_SEED> into the spec",
+    "head -v -c 2000 {run}/global_step_*/extract_{val_samples_limit}_samples/scores.json",
+    after=True,
+)
+"""Source: README, BEST_EXP_PATH; trainer, `_validate`, which writes the scores of the samples held out."""
 
 _DATA = (
     Recipe(
@@ -99,10 +109,12 @@ _EXTRACT = (
         credentials=(WANDB_KEY,),
         pitfalls=(
             Pitfall(
-                "the validation set has fewer rows than 900 and the limit", "fewer experiences than asked for, silently"
+                "the validation set has fewer rows than val_samples_limit and the 900 held out for the scores together",
+                "fewer experiences than asked for, silently",
             ),
         ),
-        notes=("the range stands for random seeds; choose the experience with the best validation score",),
+        by_hand=_CHOOSE,
+        notes=("the range stands for random seeds, each of which writes an experience",),
     ),
     Recipe(
         name="extract",
@@ -131,10 +143,12 @@ _EXTRACT = (
         pitfalls=(
             NO_THINK,
             Pitfall(
-                "a record of OEL with its 16 fields", "the round is taken as a part of the experience model's path"
+                "a record of OEL with its 16 fields is given",
+                "the round is taken as a part of the experience model's path",
             ),
         ),
-        notes=("the range stands for random seeds; choose the experience with the best validation score",),
+        by_hand=_CHOOSE,
+        notes=("the range stands for random seeds, each of which writes an experience",),
     ),
 )
 
@@ -296,6 +310,8 @@ OPCD = Cookbook(
     roots={"data": "OPCD_DATA", "checkpoints": "OPCD_CKPT", "results": "OPCD_RESULTS"},
     setups=SETUPS,
     checkout="<OPCD_CHECKOUT>",
+    repository="the folder opcd of a clone of https://github.com/microsoft/LMOps",
+    folder="LMOps/opcd",
     literal_root="/tmp",
     without=frozenset([(_GAMES, "data-prep"), (_PROMPTS, "extract")]),
     data={

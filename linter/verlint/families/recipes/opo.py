@@ -11,6 +11,7 @@ from verlint.families.recipes.model import (
     HUB,
     TRACKING,
     WANDB_KEY,
+    ByHand,
     Cookbook,
     Input,
     Output,
@@ -74,15 +75,23 @@ OPO = Cookbook(
             touches=(GPU, CLUSTER, HUB, TRACKING),
             credentials=(WANDB_KEY,),
             intent="exact",
+            by_hand=ByHand(
+                "baseline", "OPTIMAL_BASELINE",
+                ("put the optimal baseline into VeRL 0.2: compute_opo_outcome_advantage of microsoft/LMOps, "
+                 "opo/verl/trainer/ppo/core_algos.py, into the checkout's core_algos.py, and a call of it where "
+                 "ray_trainer.py computes the advantages of grpo; then write provides: [optimal-reward-baseline]"),
+                "grep -n compute_opo_outcome_advantage verl/trainer/ppo/core_algos.py verl/trainer/ppo/ray_trainer.py",
+            ),
             pitfalls=(
                 Pitfall("the checkout's ray_trainer.py does not call compute_opo_outcome_advantage",
                         "the run is plain GRPO, with advantages divided by their standard deviation"),
-                Pitfall("the one file of the method is laid over another version of VeRL",
+                Pitfall("opo/verl/trainer/ppo/core_algos.py is laid over the whole file of that name",
                         "an ImportError: it holds one function, not the whole module"),
                 Pitfall("the whole batch does not fit in one update", "out of memory in the update: lower the micro "
                         "batch, never the mini batch"),
             ),
             notes=("algorithm.adv_estimator=grpo: v0.2.0 has no opo; the changed code computes its baseline there",
+                   "trainer.remove_previous_ckpt_in_save=True: each save deletes the one before, the last one stays",
                    *(f"{key}={value}: {why}" for key, (value, why) in SIX_KEYS.items())),
         ),
     ),
@@ -93,10 +102,11 @@ OPO = Cookbook(
     setups={"a100-h200": Setup("conda", (("pip install -e .   # in the checkout of verl v0.2", (CONTAINER, HUB)),
                                          ("ray start --head", (CLUSTER,))), ("ray", "vllm"))},
     checkout="<VERL_CHECKOUT>",
+    repository="a clone of https://github.com/volcengine/verl at tag v0.2",
+    folder="verl",
     warnings=(
         "OPO is not mixed into another recipe unless its baseline and all six keys are ported there explicitly",
         "equal rollout and update batches keep a whole batch in one update: expect more memory per step",
     ),
-    notes=("before the run: grep -n compute_opo_outcome_advantage verl/trainer/ppo/ray_trainer.py finds the call",
-           "VeRL 0.4 and newer have algorithm.adv_estimator=opo instead of grpo with changed code"),
+    notes=("VeRL 0.4 and newer have algorithm.adv_estimator=opo instead of grpo with changed code",),
 )  # fmt: skip
