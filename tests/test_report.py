@@ -170,7 +170,7 @@ VL601 unsure: cannot tell whether 64 is the rollout batch ${GLOBAL_BSZ}
  when   if [ -n $FAST ] holds
 
 checked 2 experiments, 11 stages, 14 launchers in 20 files (3 skipped, --show-files says why)
-Found 3 errors, 1 warning, 1 info (1 fixable with --fix, 1 with --unsafe-fixes), 1 to verify. 2 suppressed.
+Found 3 errors, 1 warning, 1 info (1 fixable with --fix, 1 more with --fix --unsafe-fixes), 1 to verify. 2 suppressed.
   verlint check --fix  make the safe changes (--diff shows them)
   verlint rule VL001   why the rule exists, with an example and the way to fix it
 """
@@ -182,7 +182,7 @@ scripts/generate.sh:4:22: VL401[*] a key is written in the launcher: **** (WANDB
 scripts/generate.sh:5:1: VL916 GPUs are fixed
 scripts/generate.sh:6:20: VL208 no stage produces this evaluation data (data.val_files = /tmp/dolly_4k_test.parquet)
 scripts/generate.sh:7:29: VL601? cannot tell whether 64 is the rollout batch ${GLOBAL_BSZ}
-Found 3 errors, 1 warning, 1 info (1 fixable with --fix, 1 with --unsafe-fixes), 1 to verify. 2 suppressed. \
+Found 3 errors, 1 warning, 1 info (1 fixable with --fix, 1 more with --fix --unsafe-fixes), 1 to verify. 2 suppressed. \
 (checked 2 experiments, 11 stages, 14 launchers in 20 files)
 """
 
