@@ -346,6 +346,23 @@ def test_a_baseline_is_proposed_for_many_findings() -> None:
     assert line not in render(Report(many[:20]), "full") + render(Report(many, known=1), "full")
 
 
+def test_the_next_calls_are_for_the_same_paths() -> None:
+    line = "  verlint check --fix --select VL101 'my runs' b.sh  make the safe changes (--diff shows them)\n"
+    asked = ("--select", "VL101", "my runs", "b.sh")
+    assert line in render(Report((PATH,), asked=asked), "full")
+    assert "--fix " not in render(Report((PATH,), asked=("-",)), "full").splitlines()[-1]
+
+
+def test_errors_are_shown_by_place_whatever_their_rule() -> None:
+    source = Source("a.sh", "a b c d\n")
+    odd = [
+        finding(code, "odd", Severity.ERROR, code, source.span(n, n + 1))
+        for n, code in enumerate(("VL9", "VL1", "VL9"))
+    ]
+    shown = [line for line in render(Report(tuple(odd)), "full").splitlines() if line.startswith("VL")]
+    assert shown == ["VL9 error: VL9", "VL1 error: VL1", "VL9 error: VL9"]
+
+
 def test_many_findings_of_a_rule_are_folded() -> None:
     source = Source("a.sh", "".join(f"export P{number}=/mnt/{number}\n" for number in range(7)))
     paths = tuple(
