@@ -240,6 +240,14 @@ def test_other_option_loops(loop: str) -> None:
             "if command -v nvcc; then train a; else train b; fi\n",
             [("nvcc is installed", True, ["train a"]), ("nvcc is installed", False, ["train b"])],
         ),
+        (  # whoever gives up without a file expects it
+            "if [ ! -s $A/x ]; then echo none; exit 2; fi\ntrain a\n",
+            [("${A}/x exists", True, ["train a"]), ("${A}/x exists", False, [])],
+        ),
+        (
+            "if [ -d $A/x ]; then echo there; exit 1; fi\ntrain a\n",
+            [("${A}/x is a folder", False, ["train a"]), ("${A}/x is a folder", True, [])],
+        ),
         ("((A > 3)) && train a\n", [("((A > 3))", True, ["train a"]), ("((A > 3))", False, [])]),
     ],
 )

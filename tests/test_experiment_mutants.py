@@ -282,7 +282,7 @@ MUTANTS = (
         "TOTAL_STEPS=50",
         "TOTAL_STEPS=80",
         1,
-        "math.exp.yaml:79 VL811, run_all.sh:34 VL811",
+        "README.md:52 VL811, math.exp.yaml:79 VL811, run_all.sh:34 VL811",
     ),
     Mutant(
         "opcd",

@@ -85,7 +85,7 @@ evaluation data (data.val_files = /tmp/dolly_4k_test.parquet)%0Ahelp: export tha
 ::notice file=scripts/generate.sh,line=5,col=1,endColumn=33,title=VL916 literal-topology::GPUs are fixed
 ::notice file=scripts/generate.sh,line=7,col=29,endColumn=51,title=VL601 split-batch (needs verification)::cannot tell \
 whether 64 is the rollout batch ${GLOBAL_BSZ}%0Averify: echo $GLOBAL_BSZ
-verlint: Found 3 errors, 1 warning, 1 info (1 fixable with --fix, 1 with --unsafe-fixes), 1 to verify. 2 suppressed. \
+verlint: Found 3 errors, 1 warning, 1 info (1 fixable with --fix, 1 more with --fix --unsafe-fixes), 1 to verify. 2 suppressed. \
 (checked 2 experiments, 11 stages, 14 launchers in 20 files)
 """
 

@@ -179,7 +179,7 @@ def test_statistics(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
             "         1  VL901   broken-continuation                       1\n"
             "         1  VL903   unguarded-test                 1\n"
             "\n"
-            "Found 1 error, 2 warnings (1 fixable with --fix, 2 with --unsafe-fixes), 1 to verify.\n"
+            "Found 1 error, 2 warnings (1 fixable with --fix, 2 more with --fix --unsafe-fixes), 1 to verify.\n"
         ),
     )
     code, out, _ = check(capsys, "--statistics", "--output-format", "json", "--output-format", "sarif:x.sarif")

@@ -170,7 +170,7 @@ VL601 unsure: cannot tell whether 64 is the rollout batch ${GLOBAL_BSZ}
  when   if [ -n $FAST ] holds
 
 checked 2 experiments, 11 stages, 14 launchers in 20 files (3 skipped, --show-files says why)
-Found 3 errors, 1 warning, 1 info (1 fixable with --fix, 1 with --unsafe-fixes), 1 to verify. 2 suppressed.
+Found 3 errors, 1 warning, 1 info (1 fixable with --fix, 1 more with --fix --unsafe-fixes), 1 to verify. 2 suppressed.
   verlint check --fix  make the safe changes (--diff shows them)
   verlint rule VL001   why the rule exists, with an example and the way to fix it
 """
@@ -182,7 +182,7 @@ scripts/generate.sh:4:22: VL401[*] a key is written in the launcher: **** (WANDB
 scripts/generate.sh:5:1: VL916 GPUs are fixed
 scripts/generate.sh:6:20: VL208 no stage produces this evaluation data (data.val_files = /tmp/dolly_4k_test.parquet)
 scripts/generate.sh:7:29: VL601? cannot tell whether 64 is the rollout batch ${GLOBAL_BSZ}
-Found 3 errors, 1 warning, 1 info (1 fixable with --fix, 1 with --unsafe-fixes), 1 to verify. 2 suppressed. \
+Found 3 errors, 1 warning, 1 info (1 fixable with --fix, 1 more with --fix --unsafe-fixes), 1 to verify. 2 suppressed. \
 (checked 2 experiments, 11 stages, 14 launchers in 20 files)
 """
 
@@ -344,6 +344,23 @@ def test_a_baseline_is_proposed_for_many_findings() -> None:
     line = "  verlint check --write-baseline  take these as known: only new ones are reported then\n"
     assert render(Report(many), "full").endswith(line)
     assert line not in render(Report(many[:20]), "full") + render(Report(many, known=1), "full")
+
+
+def test_the_next_calls_are_for_the_same_paths() -> None:
+    line = "  verlint check --fix --select VL101 'my runs' b.sh  make the safe changes (--diff shows them)\n"
+    asked = ("--select", "VL101", "my runs", "b.sh")
+    assert line in render(Report((PATH,), asked=asked), "full")
+    assert "--fix " not in render(Report((PATH,), asked=("-",)), "full").splitlines()[-1]
+
+
+def test_errors_are_shown_by_place_whatever_their_rule() -> None:
+    source = Source("a.sh", "a b c d\n")
+    odd = [
+        finding(code, "odd", Severity.ERROR, code, source.span(n, n + 1))
+        for n, code in enumerate(("VL9", "VL1", "VL9"))
+    ]
+    shown = [line for line in render(Report(tuple(odd)), "full").splitlines() if line.startswith("VL")]
+    assert shown == ["VL9 error: VL9", "VL1 error: VL1", "VL9 error: VL9"]
 
 
 def test_many_findings_of_a_rule_are_folded() -> None:

@@ -177,8 +177,8 @@ def test_problems_with_their_places(name: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message", "hint"),
     [
-        (HEAD + "resources: {num_nodes: two}\n" + STAGES, "`num_nodes` must be a whole number, not text", ""),
-        (HEAD + 'resources: {num_nodes: "2"}\n' + STAGES, "`num_nodes` must be a whole number, not text", "remove the quotes"),
+        (HEAD + "resources: {num_nodes: two}\n" + STAGES, "`num_nodes` must be a whole number, not the text `two`", "write a number: num_nodes: 1"),
+        (HEAD + 'resources: {num_nodes: "2"}\n' + STAGES, "`num_nodes` must be a whole number, not the text `2`", "remove the quotes"),
         (HEAD + "family: 7\n" + STAGES, "`family` must be text, not a number", 'quote it: "7"'),
         (
             HEAD + "environment: {profile: h200}\n" + STAGES,

@@ -25,6 +25,7 @@ class Report:
 
     `crashed` says that a rule or the engine failed on some input; the rest was still checked. `known` is the number of
     findings that the baseline holds, which are left out too, `expired` its entries that nothing matches any more.
+    `asked` are the words of the call that say what was checked, to be said again.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -33,3 +34,4 @@ class Report:
     suppressed: int = 0
     known: int = 0
     expired: tuple[str, ...] = ()
+    asked: tuple[str, ...] = ()

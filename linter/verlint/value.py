@@ -179,7 +179,7 @@ class Text:
         deciding = max(self.parts, key=lambda part: (len(part.hops), self._is_passed(part)), default=None)
         hops: list[Hop] = []
         if deciding is not None and deciding.span is not None and (deciding.hops or self._is_passed(deciding)):
-            hops.append(Hop(deciding.span))
+            hops.append(_origin(deciding, deciding.span, deciding.hops[0].span if deciding.hops else self.span))
         if deciding is not None:
             hops.extend(deciding.hops)
         if self.span is not None:
@@ -197,6 +197,15 @@ class Text:
 
     def __add__(self, other: Text) -> Text:
         return Text(self.parts + other.parts, self.span or other.span, self.elastic or other.elastic)
+
+
+def _origin(part: Part, span: Span, used: Span | None) -> Hop:
+    """Where a piece that is used at a place comes from. A variable of the environment is met first in whatever file
+    names it first: that file sets nothing that another one sees."""
+    named = isinstance(part, Hole) and isinstance(part.key, tuple) and part.key[:1] == ("env",)
+    if named and isinstance(part, Hole) and used is not None and used.in_file().source is not span.in_file().source:
+        return Hop(None, f"{part.name}: from the environment")
+    return Hop(span)
 
 
 def literal(text: str, span: Span | None = None) -> Text:

@@ -228,7 +228,7 @@ def carry_out(arguments: Arguments, loading: Loading, settings: Settings, target
             lambda: load_files(arguments, settings),
             lambda files: check(files, settings, touched=touched, jobs=arguments.jobs),
         )
-    report = report_on(arguments, loading, settings)
+    report = replace(report_on(arguments, loading, settings), asked=_asked(arguments))
     if arguments.statistics:
         from verlint.report.statistics import render
 
@@ -241,6 +241,16 @@ def carry_out(arguments: Arguments, loading: Loading, settings: Settings, target
 
         tell_expired(report)
     return exit_code(report, settings, exit_zero=arguments.exit_zero)
+
+
+def _asked(arguments: Arguments) -> tuple[str, ...]:
+    """The words of a call that say which rules are to look at which files."""
+    options = (
+        ("--select", arguments.select),
+        ("--extend-select", arguments.extend_select),
+        ("--ignore", arguments.ignore),
+    )
+    return (*(word for name, given in options for each in given or () for word in (name, each)), *arguments.paths)
 
 
 def report_on(arguments: Arguments, loading: Loading, settings: Settings) -> Report:

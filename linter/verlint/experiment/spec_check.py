@@ -242,6 +242,11 @@ class Checker:
             return
         hint = "" if place.secret else _mend(node, shape)
         found = _found(node) if value is None else _found_data(value.data)
+        hidden = place.secret or place.path.partition(".")[0] == "credentials"
+        if isinstance(node, Scalar) and found == "text" and node.text and "${" not in node.text and not hidden:
+            found = f"the text `{_short(node.text)}`"
+            key = place.path.rpartition(".")[2]
+            hint = hint or (f"write a number: {key}: 1" if isinstance(shape, Whole) and key.isidentifier() else "")
         through = ""
         if value is not None and isinstance(node, Scalar) and "${" in node.text and not place.secret:
             through = f" `{node.text}` stands for"

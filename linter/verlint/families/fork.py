@@ -97,8 +97,8 @@ CLASHES: tuple[Clash, ...] = (
         ("coach",),
         (is_(_STAGE, "consolidate"), not_(_RM_PROMPT, "v2")),
         at=_RM_PROMPT,
-        message="stage consolidate needs rm_prompt_version `v2`, it is `{trainer.rm_prompt_version}`: the fork stops "
-        "with a ValueError before it validates or trains",
+        message="stage consolidate needs rm_prompt_version `v2`, it is `{trainer.rm_prompt_version}`: the VeRL "
+        "fork stops with a ValueError before it validates or trains",
         help="write trainer.rm_prompt_version=v2",
         source="llm-as-a-coach trainer, `fit`: trainer.stage=consolidate requires rm_prompt_version=v2",
     ),
@@ -106,8 +106,8 @@ CLASHES: tuple[Clash, ...] = (
         ("coach",),
         (is_(_STAGE, "rl"), not_(_RM_PROMPT, "v1")),
         at=_RM_PROMPT,
-        message="stage rl needs rm_prompt_version `v1`, it is `{trainer.rm_prompt_version}`: the fork stops with a "
-        "ValueError before it trains",
+        message="stage rl needs rm_prompt_version `v1`, it is `{trainer.rm_prompt_version}`: the VeRL fork stops "
+        "with a ValueError before it trains",
         help="write trainer.rm_prompt_version=v1",
         source="llm-as-a-coach trainer, `fit`: trainer.stage=rl requires rm_prompt_version=v1",
     ),
@@ -117,7 +117,7 @@ CLASHES: tuple[Clash, ...] = (
         at=_COACH,
         near=_VAL_FIRST,
         message="validation is scored by the workers of the coach, and `{actor_rollout_ref.model.exp_model_path}` is "
-        "an API model that has none: the fork stops with an AttributeError at its first batch",
+        "an API model that has none: the VeRL fork stops with an AttributeError at its first batch",
         help="score with a local model, or write actor_rollout_ref.model.exp_model_path=none to save the answers only",
         source="llm-as-a-coach trainer, `init_workers`: exp_learner_wg = None; `_validate`: exp_learner_wg.world_size",
     ),
@@ -167,8 +167,8 @@ CLASHES: tuple[Clash, ...] = (
         (*_CONSOLIDATES, is_("trainer.train_oel", False)),
         at="trainer.train_oel",
         near=_STAGE,
-        message="stage consolidate of OEL needs train_oel, it is `False`: the fork stops with an AssertionError in the "
-        "first step",
+        message="stage consolidate of OEL needs train_oel, it is `False`: the VeRL fork stops with an AssertionError "
+        "in the first step",
         help="write trainer.train_oel=True",
         source="oel trainer, `fit`: assert trainer.train_oel",
     ),
@@ -178,7 +178,7 @@ CLASHES: tuple[Clash, ...] = (
         at=_KL,
         near=_STAGE,
         message="consolidation needs the reference worker as its teacher, but use_kl_loss is `False`, so none is "
-        "started: the fork stops with an AssertionError in the first step",
+        "started: the VeRL fork stops with an AssertionError in the first step",
         help="write actor_rollout_ref.actor.use_kl_loss=True",
         source="oel trainer, `fit`: assert use_reference_policy; main_ppo starts it for a KL only",
     ),
@@ -191,7 +191,7 @@ CLASHES: tuple[Clash, ...] = (
         at=_KL,
         near=_STAGE,
         message="consolidation needs the reference worker as its teacher, but use_kl_loss is `False`, so none is "
-        "started: the fork stops with an AssertionError in the first step",
+        "started: the VeRL fork stops with an AssertionError in the first step",
         help="write actor_rollout_ref.actor.use_kl_loss=True",
         source="opcd trainer, `fit`: assert use_reference_policy; main_ppo starts it for a KL only",
     ),
@@ -201,7 +201,7 @@ CLASHES: tuple[Clash, ...] = (
         at=_KL,
         near=_STAGE,
         message="consolidation needs the reference worker as its teacher, but use_kl_loss is `False`, so none is "
-        "started: the fork stops with an AssertionError in the first step",
+        "started: the VeRL fork stops with an AssertionError in the first step",
         help="write actor_rollout_ref.actor.use_kl_loss=True",
         source="llm-as-a-coach trainer, `fit`: assert use_reference_policy",
     ),
@@ -221,7 +221,7 @@ CLASHES: tuple[Clash, ...] = (
         at=_OFF_DIR,
         near=_ON_POLICY,
         message="an off-policy stage needs off_policy_save_dir, the folder of the teacher's answers, it is "
-        "`{trainer.off_policy_save_dir}`: the fork finds nothing there and stops in the first step",
+        "`{trainer.off_policy_save_dir}`: the VeRL fork finds nothing there and stops in the first step",
         help="name the folder that the generating stage writes, RUN/off_policy_data",
         source="opcd trainer, `fit`: os.path.join(off_policy_save_dir, …)",
     ),
@@ -231,7 +231,7 @@ CLASHES: tuple[Clash, ...] = (
         at=_DEPLOY_DIR,
         near=_STAGE,
         message="deploy and consolidation of OEL share the folder deploy_save_dir, it is "
-        "`{trainer.deploy_save_dir}`: the fork stops in the first step",
+        "`{trainer.deploy_save_dir}`: the VeRL fork stops in the first step",
         help="name the folder of the round's trajectories, RUN/deploy_data",
         source="oel trainer, `fit`: os.path.join(deploy_save_dir, …)",
     ),
@@ -240,7 +240,7 @@ CLASHES: tuple[Clash, ...] = (
         (*_CONSOLIDATES, is_(_EXPERIENCE, None)),
         at=_EXPERIENCE,
         near=_STAGE,
-        message="stage consolidate looks for experience_path in every step, it is `null`: the fork stops with a "
+        message="stage consolidate looks for experience_path in every step, it is `null`: the VeRL fork stops with a "
         "TypeError in the first",
         help="name the experience of the stage; one that needs none names a file that is not there",
         source="oel, opcd trainer, `fit`: os.path.exists(experience_path)",
@@ -254,7 +254,7 @@ CLASHES: tuple[Clash, ...] = (
         at="actor_rollout_ref.rollout.n",
         near=_KL_TYPE,
         message="kl_loss_type `seqkd` trains on the one teacher answer of each prompt, rollout.n is "
-        "`{actor_rollout_ref.rollout.n}`: the fork asserts 1 unless off_policy_save_dir holds generated answers",
+        "`{actor_rollout_ref.rollout.n}`: the VeRL fork asserts 1 unless off_policy_save_dir holds generated answers",
         help="write actor_rollout_ref.rollout.n=1",
         verify='ls "{trainer.off_policy_save_dir}"  # are generated answers there?',
         source="opcd trainer, `fit`: assert rollout.n == 1 where it makes the batch from teacher_response",
@@ -266,7 +266,7 @@ CLASHES: tuple[Clash, ...] = (
         at=_KL_TYPE,
         near="actor_rollout_ref.actor.jsd_beta",
         message="jsd_beta `{actor_rollout_ref.actor.jsd_beta}` asks for the Jensen-Shannon divergence, which needs "
-        "kl_loss_type `full`, it is `{actor_rollout_ref.actor.kl_loss_type}`: the fork stops with a ValueError",
+        "kl_loss_type `full`, it is `{actor_rollout_ref.actor.kl_loss_type}`: the VeRL fork stops with a ValueError",
         help="write actor_rollout_ref.actor.kl_loss_type=full, or jsd_beta=-1",
         source="llm-as-a-coach trainer, `_validate_config`: JSD requires kl_loss_type=full",
     ),
@@ -274,7 +274,7 @@ CLASHES: tuple[Clash, ...] = (
         ("coach",),
         (above("actor_rollout_ref.actor.jsd_beta", 0.9999999),),
         at="actor_rollout_ref.actor.jsd_beta",
-        message="jsd_beta `{actor_rollout_ref.actor.jsd_beta}` is not below 1: the fork stops with a ValueError",
+        message="jsd_beta `{actor_rollout_ref.actor.jsd_beta}` is not below 1: the VeRL fork stops with a ValueError",
         help="take a value between 0 and 1, or -1 for plain KL",
         source="llm-as-a-coach trainer, `_validate_config`: jsd_beta must be between 0 and 1",
     ),
@@ -283,8 +283,8 @@ CLASHES: tuple[Clash, ...] = (
         (is_("trainer.eval_prepend_experience", True), is_("trainer.eval_wo_experience", True), empty(_EXPERIENCE)),
         at="trainer.eval_prepend_experience",
         near=_EXPERIENCE,
-        message="eval_prepend_experience=True reads experience_path, which is `{trainer.experience_path}`: the fork "
-        "stops when it opens it",
+        message="eval_prepend_experience=True reads experience_path, which is `{trainer.experience_path}`: the "
+        "VeRL fork stops when it opens it",
         help="name the experience file, or write trainer.eval_prepend_experience=False",
         source="oel, opcd trainer, `_validate*`: open(experience_path)",
     ),
@@ -296,8 +296,8 @@ CLASHES: tuple[Clash, ...] = (
         ),
         at="trainer.eval_prepend_experience",
         near="trainer.eval_wo_experience",
-        message="eval_prepend_experience=True only counts in an evaluation (eval_wo_experience=True): the fork ignores "
-        "it here",
+        message="eval_prepend_experience=True only counts in an evaluation (eval_wo_experience=True): the VeRL "
+        "fork ignores it here",
         help="write trainer.eval_wo_experience=True to evaluate, or remove it",
         ignored=True,
         source="oel, opcd trainer, `_validate*`: eval_prepend_experience is read under eval_wo_experience",
@@ -319,7 +319,7 @@ CLASHES: tuple[Clash, ...] = (
          Test("trainer.total_training_steps", "differs", "trainer.textgame_total_steps")),
         at="trainer.total_training_steps",
         near="trainer.textgame_total_steps",
-        message="text games run textgame_total_steps=`{trainer.textgame_total_steps}` steps, the fork ignores "
+        message="text games run textgame_total_steps=`{trainer.textgame_total_steps}` steps, the VeRL fork ignores "
         "total_training_steps=`{trainer.total_training_steps}`",
         help="write the same number for both",
         ignored=True,

@@ -15,7 +15,7 @@ class Handover:
     """A stage of kind `producer` makes something that one of kind `consumer` reads.
 
     They belong together when the consumer's `option` (a path, a list of paths or a name) has the producer's run name as
-    a component. `what` names the thing, `missing` says what the fork does when it is not there. `checkpoint` marks
+    a component. `what` names the thing, `missing` says what the VeRL fork does when it is not there. `checkpoint` marks
     checkpoints, which other rules follow."""
 
     producer: str
@@ -48,21 +48,21 @@ HANDOVERS: Mapping[str, tuple[Handover, ...]] = {
                  "not there, and consolidation stops when it opens the first"),
         Handover("extract", "consolidate", "exp_path", "the experience", "consolidation stops when it opens a file of "
                  "the list"),
-        Handover("experience-list", "consolidate", "exp_path", "the experience list", "the fork goes on with an empty "
-                 "experience: nothing is learned from the text"),
-        Handover("deploy", "consolidate", "deploy_save_dir", "the trajectories", "the fork stops with an "
+        Handover("experience-list", "consolidate", "exp_path", "the experience list", "the VeRL fork goes on with "
+                 "an empty experience: nothing is learned from the text"),
+        Handover("deploy", "consolidate", "deploy_save_dir", "the trajectories", "the VeRL fork stops with an "
                  "AssertionError in the first step"),
         Handover("consolidate", "extract", "resume_policy_name", "the policy", checkpoint=True),
         Handover("consolidate", "deploy", "resume_policy_name", "the policy", checkpoint=True),
         Handover("consolidate", "consolidate", "resume_policy_name", "the policy", checkpoint=True),
     ),
     "opcd": (
-        Handover("extract", "on-policy", "exp_path", "the experience", "the fork goes on with an empty experience: "
-                 "teacher and student see the same prompt, and nothing is learned"),
-        Handover("extract", "off-policy-data", "exp_path", "the experience", "the fork goes on with an empty "
+        Handover("extract", "on-policy", "exp_path", "the experience", "the VeRL fork goes on with an "
+                 "empty experience: teacher and student see the same prompt, and nothing is learned"),
+        Handover("extract", "off-policy-data", "exp_path", "the experience", "the VeRL fork goes on with an empty "
                  "experience: the teacher answers without it"),
-        Handover("off-policy-data", "off-policy", "off_policy_save_dir", "the teacher's answers", "the fork stops in "
-                 "the first step, where it opens them"),
+        Handover("off-policy-data", "off-policy", "off_policy_save_dir", "the teacher's answers", "the VeRL fork "
+                 "stops in the first step, where it opens them"),
     ),
 }  # fmt: skip
 """Source: defaults and paths of the launchers; what a missing input does: trainer, `fit`, of each fork."""

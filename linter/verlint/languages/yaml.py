@@ -93,11 +93,14 @@ Node: TypeAlias = Scalar | Sequence | Mapping
 
 @dataclass(frozen=True, slots=True)
 class Duplicate:
-    """A key that stands twice in one mapping: its second place and its first."""
+    """A key that stands twice in one mapping: its second place and its first, and what each says where that is one
+    word (else "")."""
 
     key: str
     span: Span
     first: Span
+    text: str = ""
+    first_text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,11 +350,12 @@ class _Builder:
         return flat
 
     def _find_duplicates(self, entries: Iterable[Entry]) -> None:
-        seen: dict[tuple[str, Plain], Span] = {}
+        seen: dict[tuple[str, Plain], Entry] = {}
         for entry in entries:
-            first = seen.setdefault(_key_of(entry.key), entry.key.span)
-            if first is not entry.key.span:
-                self.duplicates.append(Duplicate(entry.key.text, entry.key.span, first))
+            first = seen.setdefault(_key_of(entry.key), entry)
+            if first is not entry:
+                said = (each.value.text if isinstance(each.value, Scalar) else "" for each in (entry, first))
+                self.duplicates.append(Duplicate(entry.key.text, entry.key.span, first.key.span, *said))
 
 
 def _key_of(key: Scalar) -> tuple[str, Plain]:

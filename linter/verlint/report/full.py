@@ -12,7 +12,7 @@ from verlint.result import Report
 def render(report: Report, *, color: bool = False, width: int = 100) -> str:
     """The report in at most `width` columns where that is possible without cutting what people copy."""
     style = Style(color)
-    lines = list(_summary(report, style))
+    lines = list(_summary(report, style, width))
     if report.findings:
         from verlint.report.full_findings import finding_lines
 
@@ -20,7 +20,7 @@ def render(report: Report, *, color: bool = False, width: int = 100) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _summary(report: Report, style: Style) -> Iterator[str]:
+def _summary(report: Report, style: Style, width: int) -> Iterator[str]:
     yield checked_line(report.summary)
     found = found_line(report)
     yield style.paint("bold", found) if report.findings else style.paint("good", found)
@@ -28,6 +28,8 @@ def _summary(report: Report, style: Style) -> Iterator[str]:
         yield style.paint("error", "verlint failed on some of the input, see above; the rest was checked.")
     helpful = next_lines(report)
     room = max((len(command) for command, _ in helpful), default=0)
+    if any(room + len(purpose) + 4 > width for _, purpose in helpful):
+        room = 0
     for command, purpose in helpful:
-        gap = " " * (room - len(command) + 2)
+        gap = " " * (max(room - len(command), 0) + 2)
         yield f"  {style.paint('bold', command)}{gap}{style.paint('dim', purpose)}"

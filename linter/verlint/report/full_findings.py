@@ -6,6 +6,7 @@ findings shows a few in full and the places of the rest.
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, zip_longest
 from operator import attrgetter
@@ -26,7 +27,9 @@ SHOWN = 3
 WIDEST = 120
 """Columns used of a wider terminal: longer lines are hard to follow."""
 _MOST_RELATED = 5
+_MOST_CALLS = 4
 _LABEL = 8
+_CALLED = "called at "
 
 
 def finding_lines(report: Report, style: Style, width: int) -> Iterator[str]:
@@ -55,17 +58,21 @@ class _Page:
             yield from self._section(unsure)
 
     def _section(self, findings: Iterable[Finding]) -> Iterator[str]:
+        """Errors in the order of files and lines, others by rule."""
         ordered = sorted(findings, key=lambda finding: (finding.code, finding.order()))
-        groups = [list(group) for _, group in groupby(ordered, key=attrgetter("code"))]
+        groups = {code: list(group) for code, group in groupby(ordered, key=attrgetter("code"))}
         if ordered and ordered[0].severity is Severity.ERROR and ordered[0].verdict is Verdict.FAIL:
-            groups.sort(key=lambda group: group[0].order())
-        for group in groups:
-            shown = group if len(group) <= MOST else group[:SHOWN]
-            for finding in shown:
-                yield from self._finding(finding)
-                yield ""
-            if len(shown) < len(group):
-                yield from self._rest(group[SHOWN:], shown)
+            ordered.sort(key=Finding.order)
+        shown: dict[str, list[Finding]] = {}
+        for finding in ordered:
+            group, before = groups[finding.code], shown.setdefault(finding.code, [])
+            if len(group) > MOST and len(before) == SHOWN:
+                continue
+            before.append(finding)
+            yield from self._finding(finding)
+            yield ""
+            if len(group) > MOST and len(before) == SHOWN:
+                yield from self._rest(group[SHOWN:], before)
                 yield ""
 
     def _finding(self, finding: Finding) -> Iterator[str]:
@@ -89,9 +96,7 @@ class _Page:
             option = option if finding.verdict is Verdict.FAIL else "by hand, once it is verified"
             yield from self._block("fix", f"{finding.fix.title} ({option})")
         if len(finding.contexts) > 1:
-            yield from self._block(
-                "also", f"in {len(finding.contexts)} calls: {'; '.join(finding.contexts)}", cut_at=self.width
-            )
+            yield from self._block("also", f"in {len(finding.contexts)} calls: {self._calls(finding)}")
         else:
             yield from self._block("when", "".join(finding.contexts))
 
@@ -121,7 +126,8 @@ class _Page:
             return
         hops = list(_telling(finding.hops))
         here = all(hop.span is not None and span is not None and _file(hop.span) is _file(span) for hop in hops)
-        places = [self._hop_place(hop, here) for hop in hops]
+        folder = _common_folder(finding)
+        places = [self._hop_place(hop, folder, here=here) for hop in hops]
         room = max(map(columns, places))
         for number, (hop, place) in enumerate(zip(hops, places, strict=True)):
             text = cut(visible(self.redactor.hop(hop)), max(self.width - _LABEL - room - 2, 20))
@@ -129,11 +135,18 @@ class _Page:
                 self._label("from" if number == 0 else "") + place + " " * (room - columns(place)) + "  " + text
             ).rstrip()
 
-    def _hop_place(self, hop: Hop, here: bool) -> str:
+    def _hop_place(self, hop: Hop, folder: str, *, here: bool) -> str:
         if hop.span is None:
             return ""
         span = hop.span.in_file()
-        return f"line {span.begin.line}" if here else f"{self.redactor.path(span.source.path)}:{span.begin.line}"
+        line = span.begin.line
+        return f"line {line}" if here else f"{self.redactor.path(span.source.path.removeprefix(folder))}:{line}"
+
+    def _calls(self, finding: Finding) -> str:
+        folder = _common_folder(finding)
+        calls = [each.removeprefix(_CALLED).removeprefix(folder) for each in finding.contexts[:_MOST_CALLS]]
+        more = len(finding.contexts) - len(calls)
+        return "; ".join(calls) + (f"; and {more} more" if more else "")
 
     def _rest(self, findings: list[Finding], shown: list[Finding]) -> Iterator[str]:
         first = findings[0]
@@ -146,13 +159,10 @@ class _Page:
                 said = f"{said}: {finding.verify}" if said else finding.verify
             yield f"  {place}  {cut(self.redactor.text(said), max(self.width - columns(place) - 4, 20))}".rstrip()
 
-    def _block(self, label: str, text: str, cut_at: int = 0) -> Iterator[str]:
+    def _block(self, label: str, text: str) -> Iterator[str]:
         if not text:
             return
-        said = self.redactor.text(text)
-        room = self.width - _LABEL
-        lines = [cut(said, cut_at - _LABEL)] if cut_at else wrap(said, room)
-        for number, line in enumerate(lines):
+        for number, line in enumerate(wrap(self.redactor.text(text), self.width - _LABEL)):
             yield self._label(label if number == 0 else "") + line
 
     def _command(self, label: str, text: str) -> Iterator[str]:
@@ -166,6 +176,14 @@ class _Page:
     def _mark(self, finding: Finding) -> str:
         """The name of the style of a finding."""
         return "unsure" if finding.verdict is Verdict.UNSURE else finding.severity.label
+
+
+def _common_folder(finding: Finding) -> str:
+    """The beginning that the paths of a finding share, which its first line shows: whole folders with the last "/"."""
+    paths = [finding.file, *(hop.span.in_file().source.path for hop in finding.hops if hop.span is not None)]
+    paths += [each.removeprefix(_CALLED) for each in finding.contexts if each.startswith(_CALLED)]
+    folder = posixpath.commonprefix(paths).rpartition("/")[0]
+    return f"{folder}/" if folder else ""
 
 
 def _covers(outer: tuple[str, int, int], inner: tuple[str, int, int]) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 from verlint.finding import Safety, Severity, Verdict
+from verlint.report.display import visible
 from verlint.result import Report, Summary
 
 MANY = 20
@@ -52,11 +54,23 @@ def next_lines(report: Report) -> list[tuple[str, str]]:
     codes = codes or Counter(finding.code for finding in report.findings)
     code = min(codes, key=lambda code: (-codes[code], code))
     lines = [(f"verlint rule {code}", "why the rule exists, with an example and the way to fix it")]
+    if "-" in report.asked:  # of standard input nothing can be changed
+        return lines
     if Safety.SAFE in _fixes(report):
-        lines.insert(0, ("verlint check --fix", "make the safe changes (--diff shows them)"))
+        lines.insert(0, (_again("--fix", report), "make the safe changes (--diff shows them)"))
     if len(report.findings) > MANY and not report.known:
-        lines.append(("verlint check --write-baseline", "take these as known: only new ones are reported then"))
+        lines.append((_again("--write-baseline", report), "take these as known: only new ones are reported then"))
     return lines
+
+
+def _again(option: str, report: Report) -> str:
+    """The call that was made, with an option more."""
+    return " ".join(["verlint check", option, *map(_quoted, report.asked)])
+
+
+def _quoted(word: str) -> str:
+    """A word as a shell takes it."""
+    return visible(word if re.fullmatch(r"[\w@%+=:,./-]+", word) else "'" + word.replace("'", "'\\''") + "'")
 
 
 def counted(number: int, noun: str) -> str:
@@ -66,9 +80,10 @@ def counted(number: int, noun: str) -> str:
 
 def _fixable(report: Report) -> str:
     fixes = _fixes(report)
-    options = ((Safety.SAFE, "--fix"), (Safety.UNSAFE, "--unsafe-fixes"))
-    parts = [f"{fixes[safety]} with {option}" for safety, option in options if fixes[safety]]
-    return f" ({', '.join(parts).replace(' with', ' fixable with', 1)})" if parts else ""
+    safe, unsafe = fixes[Safety.SAFE], fixes[Safety.UNSAFE]
+    parts = [f"{safe} fixable with --fix"] if safe else []
+    parts += [f"{unsafe} {'more' if safe else 'fixable'} with --fix --unsafe-fixes"] if unsafe else []
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 def _fixes(report: Report) -> Counter[Safety]:

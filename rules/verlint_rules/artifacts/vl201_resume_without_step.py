@@ -128,9 +128,13 @@ def _without_step(
     name: _Given, name_option: str, step_option: str, called: Called, ctx: Context, root: bool
 ) -> Iterator[Finding]:
     model = _option(called, "--model")
-    instead = f"--model {model.text.shown}" if model is not None and not model.empty else "no model at all"
+    instead = (
+        f"--model {model.text.shown}"
+        if model is not None and not model.empty
+        else "no model at all: model.path is empty"
+    )
     value = f"{name_option} = {name.text.shown}"
-    help = f"add {step_option} N, a step that the run saved; without it LMOps launchers start from {instead}"
+    help = f"add {step_option} N, a step that the run saved; without it the launcher starts from {instead}"
     at = name.span or called.path.span
     assert at is not None
     if name.text.known is not None or name.text.prefix or name.text.suffix:

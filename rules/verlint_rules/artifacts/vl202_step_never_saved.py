@@ -244,7 +244,7 @@ def _of_dep(source: Stage, dep: SpecDep, ctx: Context) -> Iterator[Finding]:
     message = f"{_listed(missing)} of stage `{source.id}` {'is' if len(missing) == 1 else 'are'} used, "
     message += f"but that stage saves {words}"
     help_ = f"use a step that `{source.id}` saves, or let it save this one"
-    value, hops = f"{dep.name} = {wanted.text}", wanted.hops
+    value, hops = f"step = {wanted.text}", wanted.hops
     if certain:
         finding = ctx.fail(wanted.span, message, value=value, hops=hops, help=help_)
     else:

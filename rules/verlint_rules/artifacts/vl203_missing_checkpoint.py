@@ -20,6 +20,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from verlint.experiment.alike import alike
 from verlint.experiment.checkpoints import Ledger, Place, Save, Use, ledger_of_script, saved_by
 from verlint.experiment.paths import Components, components, last_component, parent, shown
 from verlint.experiment.project import Project
@@ -241,7 +242,7 @@ def _unmade(use: Use, ledger: Ledger, name: str, ctx: Context) -> _Verdict | Non
         reason = f", and the run of this name is trained in {shown(other.folder)}: is that the same folder?"
         return _Verdict(False, reason, "use one root for both", related=other, label="trains it there")
     names = _beside(use, ledger.saves)
-    near = _close(name, names)
+    near = _close(name, names, use)
     reason = ", but no stage trains a run of this name"
     if not near:
         return _Verdict(False, reason, _EARLIER)
@@ -261,7 +262,7 @@ def _unfilled(use: Use, ledger: Ledger) -> _Verdict:
     """A run that starts from its own folder, which nothing has filled before."""
     name = last_component(use.folder).shown
     names = _beside(use, [save for save in ledger.saves if save.key != use.key and save.place.before(use.place)])
-    near = _close(name, names)[:1]
+    near = _close(name, names, use)[:1]
     reason = ", but nothing fills the folder before this run starts from it"
     if not near:
         return _Verdict(False, reason, "fill it before, or check that an earlier session left it there", own=True)
@@ -283,7 +284,7 @@ def _uncopied(uses: Sequence[Use], ledger: Ledger) -> _Judged | None:
         return None
     name = last_component(use.folder).shown
     names = _beside(use, [save for save in ledger.saves if not save.steps and save.place.before(use.place)])
-    near = _close(name, names)[:1]
+    near = _close(name, names, use)[:1]
     if not near:
         return None
     reason = (
@@ -302,10 +303,14 @@ def _beside(use: Use, saves: Sequence[Save]) -> dict[str, Save]:
     return {last_component(save.folder).shown: save for save in beside}
 
 
-def _close(name: str, names: dict[str, Save]) -> list[str]:
-    from difflib import get_close_matches
+def _close(name: str, names: dict[str, Save], use: Use) -> list[str]:
+    """The names like one; of the rounds of a run the last before the use comes first."""
+    made = sorted(names, key=lambda each: (names[each].place.before(use.place), _when(names[each])))
+    return alike(name, made)
 
-    return get_close_matches(name, list(names), n=2, cutoff=0.6)
+
+def _when(save: Save) -> tuple[int, int]:
+    return save.place.call, save.place.inner
 
 
 def _is_slip(name: str, near: Sequence[str], names: dict[str, Save], use: Use, ledger: Ledger) -> bool:

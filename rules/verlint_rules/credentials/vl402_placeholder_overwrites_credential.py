@@ -106,8 +106,8 @@ def _finding(ctx: Context, places: Sequence[Overwritten], off: str) -> Iterator[
     harmless = off if first.name.startswith("WANDB") else ""
     if harmless and not first.value:
         return
-    what = "a stand-in" if first.value else "an empty value"
-    message = f"{what} replaces the caller's `{first.name}`"
+    what = "a placeholder" if first.value else "an empty value"
+    message = f"{what} overwrites the {first.name} you export"
     if harmless:
         message += f"; harmless only while {harmless} is set here"
     finding = ctx.fail(

@@ -9,6 +9,8 @@ Silent once a spec of the project grants it to the stage that runs the launcher:
 (`<APPROVER>`) grants nothing. In a document this is a warning. A flag for tasks that are known to run no code is
 VL502.
 
+A flag in a launcher and the variable in the stage that runs it are told once, at the launcher.
+
 Fix: leave the flag out for tasks that run no code (IF-Eval runs none). Otherwise run the stage in a sandbox and say
 so: `approvals: {unsafe-code-eval: {granted_by: NAME, sandbox: docker, scope: [STAGE]}}` and `approvals:
 [unsafe-code-eval]` in the stage.
@@ -38,7 +40,8 @@ from verlint_rules.evaluation.python_switches import code_execution
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from verlint.experiment.spec import Spec
+    from verlint.experiment.spec import Spec, SpecStage
+    from verlint.source import Source
 
 SHOWN = 10
 _HELP = (
@@ -69,15 +72,19 @@ def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
 
 
 def _in_shell(file: Loaded, ctx: Context) -> Iterator[Finding]:
+    yield from _in_launcher(file, ctx, _groups(file.source, ctx))
+
+
+def _groups(source: Source, ctx: Context) -> list[list[Trigger]]:
+    """What makes code run in a launcher, by the command that is told to."""
     by_command: dict[int, list[Trigger]] = {}
-    for variant in variants_in(ctx.project, file.source):
+    for variant in variants_in(ctx.project, source):
         found = triggers_of(variant.command)
         if found:
             by_command.setdefault(variant.command.span.in_file().start, found)
-    exports = exports_of(ctx.project, file.source, assigned=True)
+    exports = exports_of(ctx.project, source, assigned=True)
     needed = [found for _, found in sorted(by_command.items()) if not all(run_no_code(each.tasks) for each in found)]
-    groups = [[*found, *exports] for found in needed] or ([exports] if exports and not by_command else [])
-    yield from _in_launcher(file, ctx, groups)
+    return [[*found, *exports] for found in needed] or ([exports] if exports and not by_command else [])
 
 
 def _in_launcher(file: Loaded, ctx: Context, groups: Sequence[Sequence[Trigger]]) -> Iterator[Finding]:
@@ -99,7 +106,10 @@ def _in_launcher(file: Loaded, ctx: Context, groups: Sequence[Sequence[Trigger]]
         if all(run_no_code(each.tasks) for each in group):
             continue  # that it is not needed at all is said elsewhere
         finding = _finding(ctx, group, why, WARNING if document else None)
-        yield finding.with_related(place, "the stage that runs it")
+        finding = finding.with_related(place, "the stage that runs it")
+        for trigger in () if document else (each for _, stage in stages for each in spec_triggers(stage)):
+            finding = finding.with_related(trigger.span, f"{trigger.what} for it")
+        yield finding
 
 
 def _finding(ctx: Context, group: Sequence[Trigger], why: Refusal, severity: Severity | None = None) -> Finding:
@@ -121,5 +131,18 @@ def _in_spec(spec: Spec, ctx: Context) -> Iterator[Finding]:
         why = refusal(spec, stage)
         found = spec_triggers(stage) if why is not None else []
         tasks = stage_tasks(stage)
-        if why is not None and found and not (tasks and run_no_code(tasks)):
+        needless = bool(tasks) and run_no_code(tasks)
+        if why is not None and found and not needless and not _is_told_at_launcher(stage, ctx):
             yield _finding(ctx, found, why)
+
+
+def _is_told_at_launcher(stage: SpecStage, ctx: Context) -> bool:
+    """Whether the launcher of a stage asks for it too: then the finding is there, with what the stage says."""
+    for file in ctx.project.files:
+        path = ctx.project.tree.relative(file.path) or file.source.path
+        stages = list(stages_that_run(ctx.project, path)) if file.kind is Kind.LAUNCHER else []
+        if any(each is stage for _, each in stages) and all(refusal(*each) is not None for each in stages):
+            groups = _groups(file.source, ctx)
+            if any(not all(run_no_code(each.tasks) for each in group) for group in groups):
+                return True
+    return False

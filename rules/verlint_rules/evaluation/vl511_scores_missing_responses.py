@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from verlint.experiment.alike import alike
 from verlint.experiment.stage import Experiment, Stage, called_file, options_of
 from verlint.families.scoring import SCORERS, Scorer
 from verlint.finding import Finding
@@ -110,7 +111,7 @@ def _lacking(scored: _Answers, made: Sequence[_Answers], scorer: Scorer, ctx: Co
     possible = [each for each in made if each.name is None or each.name.same_as(scored.name) is not False]
     help_ = f"run {scorer.generator} for `{run}` first"
     if not possible:
-        near = _near(run or "", made)
+        near = _near(run or "", made, scored)
         message = f"nothing generates the answers of `{run}` that are scored here: {scorer.missing}"
         yield ctx.fail(scored.name, message, value=f"exp_name = {run}", near=near, help=help_)
         return
@@ -134,11 +135,10 @@ def _lacking(scored: _Answers, made: Sequence[_Answers], scorer: Scorer, ctx: Co
         yield finding.with_related(before[-1].span, "the evaluation")
 
 
-def _near(run: str, made: Sequence[_Answers]) -> str:
-    from difflib import get_close_matches
-
-    names = [each.name.known for each in made if each.name is not None and each.name.known is not None]
-    return next(iter(get_close_matches(run, names, 1, 0.6)), "")
+def _near(run: str, made: Sequence[_Answers], scored: _Answers) -> str:
+    order = sorted(made, key=lambda each: (each.order < scored.order, each.order))
+    names = [each.name.known for each in order if each.name is not None and each.name.known is not None]
+    return next(iter(alike(run, names, 1)), "")
 
 
 # ---- specs

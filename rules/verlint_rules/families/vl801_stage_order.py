@@ -75,7 +75,8 @@ def _unlisted(experiment: Experiment, links: list[Link], ctx: Context) -> Iterat
         name = setting(link.producer, "exp_name")
         message = (
             f"no command makes the experience list of `{name.shown if name is not None else ''}` that "
-            f"{called(link.consumer)} reads: the fork goes on with an empty experience, and nothing is learned from it"
+            f"{called(link.consumer)} reads: the VeRL fork goes on with an empty experience, and nothing is learned "
+            "from it"
         )
         help = "run tools/make_exp_list.py between the two stages"
         found = ctx.fail(

@@ -77,7 +77,7 @@ def _effect(name: str, stage: Stage) -> str:
         return "top-k indices are saved for `full` only, and looked for in the first step"
     if track_of(stage) == "textgame":
         return "the saved batch is trained on as it is, with what it was generated for"
-    return "the fork asserts that the prompts of both are equal, and stops in the first step"
+    return "the VeRL fork asserts that the prompts of both are equal, and stops in the first step"
 
 
 def _of_tracks(link: Link, mine: str, theirs: str, ctx: Context) -> Finding:

@@ -106,7 +106,7 @@ def _judged(
             found = _short(name, given, wanted, ctx)
             yield found.with_related(files.span, f"{files.label}: {wanted} data sets")
         elif given is None and by_options and name != "multidata_fixed_teacher":
-            message = f"{wanted} data sets, but no --{name}: the launcher passes an empty list, and the fork stops"
+            message = f"{wanted} data sets, but no --{name}: the launcher passes an empty list, and the VeRL fork stops"
             yield ctx.fail(
                 files.span, message, value=files.value, hops=files.hops, help=f"give --{name} {wanted} entries"
             )
@@ -119,9 +119,9 @@ def _short(name: str, given: _List, wanted: int, ctx: Context) -> Finding:
     if late and count > wanted:
         effect = "the last ones are not used"
     elif late:
-        effect = "the fork stops with an IndexError when it makes the batch"
+        effect = "the VeRL fork stops with an IndexError when it makes the batch"
     else:
-        effect = "the fork asserts equal lengths when it makes the data loaders"
+        effect = "the VeRL fork asserts equal lengths when it makes the data loaders"
     entries = "entry" if count == 1 else "entries"
     message = f"{given.label} has {count} {entries} for {wanted} data sets: {effect}"
     return ctx.fail(given.span, message, value=given.value, hops=given.hops, help=f"give it {wanted} entries")
@@ -131,7 +131,9 @@ def _entries(lists: dict[str, _List], batch: int | float | None, ctx: Context) -
     prompts, ratios = lists.get("multidata_rm_prompt"), lists.get("multidata_ratio")
     for each in prompts.entries if prompts is not None else ():
         if prompts is not None and each not in _PROMPTS:
-            message = f"the teacher's prompt `{each}` is none of `v2` and `empty`: the fork stops with a ValueError"
+            message = (
+                f"the teacher's prompt `{each}` is none of `v2` and `empty`: the VeRL fork stops with a ValueError"
+            )
             yield ctx.fail(prompts.span, message, value=prompts.value, hops=prompts.hops, help="write v2 or empty")
     for each in ratios.entries if ratios is not None else ():
         number = re.fullmatch(r"\d*\.?\d+(?:e-?\d+)?", each)

@@ -79,9 +79,9 @@ def _finding(launch: Launch, ctx: Context, stage: Value, runnable: list[str], va
     listed = " and ".join(f"`{name}`" for name in runnable)
     given = f"the stage is `{word}`" if stage.given else f"no stage is given, and the default is `{word}`"
     if validates:
-        message = f"{given}, the fork runs {listed}; only val_only keeps this run from `Unknown trainer stage`"
+        message = f"{given}, the VeRL fork runs {listed}; only val_only keeps this run from `Unknown trainer stage`"
     else:
-        message = f"{given}, the fork runs {listed}: it stops with `Unknown trainer stage: {word}`"
+        message = f"{given}, the VeRL fork runs {listed}: it stops with `Unknown trainer stage: {word}`"
     near = _near(word, runnable)
     wanted = near or ("extract" if validates else "")
     help = f"write trainer.stage={wanted}" if wanted else f"write trainer.stage={runnable[0]} or {runnable[-1]}"

@@ -54,7 +54,7 @@ def _experience(launch: Launch, ctx: Context) -> Iterator[Finding]:
     if not path.given:
         return
     if path.decided and path.data == "":
-        message = "the experience has no path: the fork trains with an empty text, and teacher and student agree"
+        message = "the experience has no path: the VeRL fork trains with an empty text, and teacher and student agree"
         yield ctx.fail(path, message, help="name the experience of the stage; the variable behind it is empty")
         return
     if end_of(path).endswith("experience_list.txt") and held(launch, "trainer.multi_experience").equals(False):
@@ -81,7 +81,7 @@ def _missing(launch: Launch, path: Value, ctx: Context) -> Iterator[Finding]:
     if not others:
         return
     near = _near(posixpath.basename(place), others)
-    message = f"`{path}` is not there: the fork trains with an empty text, and teacher and student agree"
+    message = f"`{path}` is not there: the VeRL fork trains with an empty text, and teacher and student agree"
     help = f"name {near}" if near else f"name one of {', '.join(others[:4])}"
     yield ctx.fail(path, message, near=near, help=help)
 

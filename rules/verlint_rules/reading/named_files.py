@@ -19,6 +19,7 @@ from verlint.lazy import pattern
 from verlint.pathglob import matches
 from verlint.record import dataclass
 from verlint.value import Hole, Text
+from verlint_rules.reading.purposes import same_purpose
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ _MAKERS = frozenset(
 """Programs that bring or make files."""
 _ELSEWHERE = frozenset(["docker", "podman", "ssh", "kubectl", "singularity", "apptainer", "enroot", "salloc"])
 """Programs behind which a reader of a document is on another machine or in a container."""
+_LOOKED_AT = 5
+"""How many similar names are looked at for one with the same purpose."""
 _SAYS_ONLY = frozenset(["echo", "printf", "cd", "pushd", "export", "set", "ls", "rm", "mkdir", "cat", "chmod"])
 
 
@@ -184,14 +187,17 @@ def is_filled(tree: Tree, folder: str) -> bool:
 
 
 def _near(path: str, bases: Sequence[str], project: Project, cutoff: float = 0.75) -> tuple[str, str]:
-    """A path like the missing one that is there, written in the same way, and below the root; "" when there is none."""
+    """A path like the missing one that is there, written in the same way, and below the root; "" when there is none.
+
+    A script for something else is none, however alike the names are: `extract.sh` does not do what `eval.sh` was to."""
     from difflib import get_close_matches
 
     folder, name = posixpath.split(path)
     suffix = posixpath.splitext(name)[1]
     for base in bases:
         names = [each for each in project.tree.listing(join(base, folder) or ".") if each.endswith(suffix)]
-        close = get_close_matches(name, names, 1, cutoff if folder else max(cutoff, 0.85))
+        close = get_close_matches(name, names, _LOOKED_AT, cutoff if folder else max(cutoff, 0.85))
+        close = [each for each in close if same_purpose(name, each)]
         if close:
             return posixpath.join(folder, close[0]), join(base, posixpath.join(folder, close[0]))
     if not folder:
@@ -202,7 +208,8 @@ def _near(path: str, bases: Sequence[str], project: Project, cutoff: float = 0.7
     for base in bases[:1]:
         seen = [posixpath.relpath(each, base or ".") for each in known]
         same = [each for each in seen if posixpath.basename(each) == name and not each.startswith("..")]
-        close = same[:1] if len(same) == 1 else get_close_matches(path, seen, 1, 0.9)
+        close = same[:1] if len(same) == 1 else get_close_matches(path, seen, _LOOKED_AT, 0.9)
+        close = [each for each in close if same_purpose(path, each)]
         if close:
             return close[0], join(base, close[0])
     return "", ""

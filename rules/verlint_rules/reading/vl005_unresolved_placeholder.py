@@ -42,7 +42,7 @@ def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
                     found.setdefault(name, {})[span.order()] = span
     for name, places in found.items():
         first, *others = sorted(places.values(), key=Span.order)
-        message = f"{name} is not replaced" if ready else f"{name} is to be decided before the experiment starts"
+        message = f"{name} is not replaced" if ready else f"still open: {name}"
         if ready:
             finding = ctx.fail(first, message, value=name, help="write the value here")
         else:

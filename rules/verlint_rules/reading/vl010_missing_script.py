@@ -9,7 +9,10 @@ a test asks for first, that `.gitignore` names, or that lie in a checkout which 
 the way are left alone. With `--ready` the experiment is to start now: a checkout of a spec that is not on disk, or
 outside of what is checked, is an error then, as nothing was seen of its launchers.
 
-Fix: write the path of the file as it is. The unsafe fix writes the one similar name.
+A similar name is shown only when it says the same purpose: extraction is not evaluation. The fix is offered only for
+misspelt letters, not where a whole word differs, as between a launcher and the one that calls it for many runs.
+
+Fix: write the path of the file as it is. The unsafe fix writes the name that was misspelt.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ from verlint.languages.bash.command import Command
 from verlint.rule import ERROR, Context, rule
 from verlint.source import Span
 from verlint_rules.reading.named_files import Missing, absent_checkouts, missing_from_spec, missing_of_command
+from verlint_rules.reading.purposes import is_slip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -114,12 +118,17 @@ def _message(missing: Missing) -> str:
 
 
 def _help(missing: Missing) -> str:
-    return f"call {missing.near}" if missing.near else "correct the path, or add the file"
+    if not missing.near:
+        return "correct the path, or add the file"
+    verb = "name" if missing.kind == "config" else "call"
+    return f"{verb} {missing.near}" + (
+        "" if is_slip(missing.path, missing.near) else " if it does the same, or add the file"
+    )
 
 
 def _with_fix(finding: Finding, span: Span | None, missing: Missing) -> Finding:
-    """Offer the similar name where the path is written in one piece."""
-    if not missing.near or span is None:
+    """Offer the name that is misspelt where the path is written in one piece."""
+    if span is None or not missing.near or not is_slip(missing.path, missing.near):
         return finding
     written = span.in_file()
     if written.text.count(missing.path) != 1:

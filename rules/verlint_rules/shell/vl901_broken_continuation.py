@@ -109,7 +109,8 @@ def _blanks(text: Source, program: Program, ctx: Context, *, document: bool) -> 
 
 def _finding(cut: Cut, ctx: Context, *, document: bool) -> Finding:
     severity = WARNING if document else ERROR
-    value = f'argument "{_argument(cut)}"' if _argument(cut) and cut.starts is None else ""
+    argument = _argument(cut) if cut.starts is None else ""
+    value = f'argument "{argument}"' if argument.strip() else ""  # that of a blank says no more than the message
     finding = ctx.fail(cut.span, _message(cut), value=value, help=_HELP[cut.cause], severity=severity)
     if cut.starts is not None:
         finding = finding.with_related(_head_line(cut.text, cut.starts.start), "runs without them")

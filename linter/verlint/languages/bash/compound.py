@@ -17,16 +17,27 @@ from verlint.languages.bash.syntax import (
     Group,
     If,
     Lit,
+    Sequence,
     Simple,
     Subshell,
     While,
     Word,
 )
 from verlint.languages.bash.syntax import Command as CommandNode
+from verlint.languages.bash.walk import literal_word
 from verlint.value import Hole
 
 _ACTIVE = frozenset("*?[+@!~\\" + MARK)
 """Bare characters that may match others than themselves."""
+
+
+def _gives_up(body: Sequence) -> bool:
+    """Whether commands end with an exit that says that something went wrong."""
+    last = body.items[-1][0].items if body.items else []
+    command = last[-1][1].commands[-1] if len(last) == 1 else None
+    if not isinstance(command, Simple) or len(command.words) != 2:
+        return False
+    return literal_word(command.words[0]) in ("exit", "return") and literal_word(command.words[1]) != "0"
 
 
 class CompoundCommands(Loops):
@@ -92,7 +103,11 @@ class CompoundCommands(Loops):
 
     def _if(self, node: If) -> None:
         for test, body in node.arms:
+            asked = len(self.run.taken)
             holds, guards = self._holds(test)
+            if holds and _gives_up(body) and self.expect_otherwise(asked):
+                holds, guards = False, tuple(self.run.consulted[-1:])
+                self.status = 1
             if holds is None:
                 text = f"{one_line(self.span(test).text)} succeeds"
                 before = len(self.run.consulted)

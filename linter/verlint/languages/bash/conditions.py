@@ -27,6 +27,7 @@ from verlint.languages.bash.storage import Array
 from verlint.languages.bash.syntax import BinaryTest, LogicTest, Node, NotTest, Test, UnaryTest
 from verlint.languages.bash.wrappers import OPTION_LETTERS
 from verlint.lazy import pattern
+from verlint.record import replace
 from verlint.value import Hole, Literal
 
 _BINARY = frozenset(["=", "==", "!=", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "<", ">", "-nt", "-ot", "-ef"])
@@ -191,6 +192,21 @@ class Conditions(Expansion):
         kind = {"-d": "is a folder", "-f": "is a file", "-x": "is executable"}.get(op, "exists")
         key = (op, identity(self.absolute(word)))
         return self.decide(key, f"{shown(word)} {kind}", node, first=False)
+
+    def expect_otherwise(self, asked: int) -> bool:
+        """Turn the one answer about a file that was given since `asked` answers, unless it was prescribed: who tests
+        for a file and gives up without it expects it to be there. False when there is none."""
+        run = self.run
+        key = next(reversed(run.answers), None)
+        if len(run.taken) != asked + 1 or asked < len(run.choices) or not (isinstance(key, tuple) and key[0] in _FILE):
+            return False
+        if not run.alternatives or run.alternatives[-1] != (*run.taken[:-1], not run.taken[-1]):
+            return False
+        run.alternatives[-1] = tuple(run.taken)
+        answer = run.taken[-1] = not run.taken[-1]
+        run.answers[key] = answer
+        run.conditions[-1] = run.consulted[-1] = replace(run.conditions[-1], holds=answer)
+        return True
 
     def _is_full(self, word: Parts, located: str, node: Node) -> bool:
         """Whether a file that was written here has anything in it."""
