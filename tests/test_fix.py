@@ -113,7 +113,9 @@ def test_a_fix_that_would_break_the_file_is_left_out() -> None:
 TRACED = f"#!/bin/bash\nset -xeuo pipefail\nexport WANDB_API_KEY=key\n{LAUNCH} trainer.logger=wandb\n"
 
 
-@pytest.mark.parametrize(("ends", "count"), [("\n", "1 error (1 fixable with --unsafe-fixes)"), ("\r\n", "1 error")])
+@pytest.mark.parametrize(
+    ("ends", "count"), [("\n", "1 error (1 fixable with --fix --unsafe-fixes)"), ("\r\n", "1 error")]
+)
 def test_only_fixes_that_are_made_are_counted(
     ends: str, count: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -188,7 +188,7 @@ def test_rule_of_an_unknown_name(capsys: pytest.CaptureFixture[str]) -> None:
     said = capsys.readouterr()
     assert said.out == ""
     assert said.err == (
-        "verlint: error: unknown rule 'unused-supression' (did you mean unused-suppression?); `verlint rules` lists all\n"
+        "verlint: error: unknown rule 'unused-supression' (did you mean unused-suppression, unused-setting?); `verlint rules` lists all\n"
     )
 
 
