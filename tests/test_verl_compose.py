@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Sequence
 from functools import cache
@@ -24,7 +25,7 @@ from verlint.verl.overriding import Applied
 TREES = Path(__file__).parent / "verl_trees"
 TRAINER = "verl/trainer/config"
 LATER = "verl/experimental/later/config"
-SETS = 2_000
+SETS = int(os.environ.get("VERLINT_HYDRA_SETS", "400"))
 GROUP_SETS = 25
 SEED = 20_250
 

@@ -35,7 +35,7 @@ from verlint.verl.constraints.values import ROWS as VALUES
 pytestmark = [pytest.mark.verl_oracle, pytest.mark.network, pytest.mark.slow]
 
 SCRIPT = Path(__file__).parent / "verl_validation.py"
-COUNT = int(os.environ.get("VERLINT_SETS", "100"))
+COUNT = int(os.environ.get("VERLINT_SETS", "60"))
 FEW = max(COUNT // 10, 20)
 """Override sets of the versions with a table of their own below, and of the others. `VERLINT_SETS=1000` takes some
 minutes."""

@@ -154,7 +154,7 @@ class Project:
     def _lower_text(self) -> str:
         assert self.launches is not None  # the scripts that are called and the configs that are named are read by now
         entries = " ".join(launch.program.entry for launch in self.config_launches)  # which is written nowhere
-        taught = f"[launchers] {dict(self.settings.launchers)}" if self.settings.launchers else ""
+        taught = f"taught launchers {dict(self.settings.launchers)}" if self.settings.launchers else ""
         files = [(self.root.name, entries + taught)] + [(file.source.path, file.source.text) for file in self.files]
         return "\n".join(each for pair in (*files, *self.tree.texts()) for each in pair).lower()
 

@@ -43,7 +43,7 @@ PAIRS = sorted({pair for family in FAMILIES.values() for kind in family.stages.v
     on=Experiment,
     severity=ERROR,
     since="0.1",
-    words=("resume", "textgame_", "schema", "stages:", "[launchers]"),
+    words=("resume", "textgame_", "schema", "stages:", "taught launchers"),
 )
 def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
     if experiment.spec is not None:

@@ -41,7 +41,7 @@ _MOST_SHOWN = 4
     on=Experiment,
     severity=ERROR,
     since="0.1",
-    words=("global_step_", "schema", "stages:", "[launchers]"),
+    words=("global_step_", "schema", "stages:", "taught launchers"),
 )
 def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
     if experiment.spec is not None:

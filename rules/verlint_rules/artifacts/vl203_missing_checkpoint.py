@@ -57,7 +57,7 @@ def _trained_folders(project: Project) -> frozenset[Components]:
     on=Experiment,
     severity=ERROR,
     since="0.1",
-    words=("global_step_", "schema", "stages:", "[launchers]"),
+    words=("global_step_", "schema", "stages:", "taught launchers"),
     survey=_trained_folders,
 )
 def check(experiment: Experiment, ctx: Context) -> Iterator[Finding | Pending]:
