@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from verlint.cli.check import Arguments, is_touched, load_files, read_call
+from verlint.cli.call import Arguments, load_files, read_call
 from verlint.cli.check import check as check_loaded
+from verlint.cli.check import is_touched
 from verlint.cli.main import UsageError
 from verlint.finding import Finding, Severity, Verdict
 from verlint.header import PackError

@@ -87,7 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _views(arguments: argparse.Namespace) -> list[View]:
     """The graphs of a call with their findings. Raises GraphError when the paths hold no experiment."""
-    from verlint.cli.check import Arguments, load_files, read_call
+    from verlint.cli.call import Arguments, load_files, read_call
     from verlint.experiment.project import Project
     from verlint.graph.build import graph_of
     from verlint.report.graphs.view import View

@@ -38,7 +38,8 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Check the inputs; returns the exit code."""
-    from verlint.cli.check import Arguments, exit_code, read_call
+    from verlint.cli.call import Arguments, read_call
+    from verlint.cli.check import exit_code
     from verlint.cli.main import UsageError
     from verlint.cli.output import emit, output_targets, use_color
     from verlint.cli.spec_inputs import inputs_of_spec

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from verlint.cli.check import FORMAT_VARIABLE, Arguments
+from verlint.cli.call import FORMAT_VARIABLE, Arguments
 from verlint.finding import Severity
 from verlint.settings import READERS, Settings
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from verlint.cli.check import Arguments, read_call
+from verlint.cli.call import Arguments, read_call
 from verlint.cli.check import check as check_loaded
 from verlint.cli.main import UsageError
 from verlint.experiment.launch import Launch
