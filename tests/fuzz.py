@@ -147,6 +147,21 @@ def _swap(lines: list[bytes], chance: random.Random) -> None:
     lines[one], lines[other] = lines[other], lines[one]
 
 
+def _number(data: bytes, chance: random.Random) -> bytes:
+    """One or all of the numbers beyond what anybody means."""
+    numbers = list(re.finditer(rb"\d+(\.\d+)?", data))
+    if not numbers:
+        return data
+    other = chance.choice(EXTREMES)
+    if chance.random() < 0.3:
+        return re.sub(rb"\d+", lambda match: other, data)
+    start, end = chance.choice(numbers).span()
+    return data[:start] + other + data[end:]
+
+
+EXTREMES = (b"0", b"-1", b"-0", b"0.5", b"1e999", b".inf", b"nan", b"1_0", b"999999999", b"1000000000000", b"9" * 25,
+            b"9" * 400, b"1" * 5000)  # fmt: skip
+
 DAMAGE: tuple[Callable[[bytes, random.Random], bytes], ...] = (
     _lines(lambda lines, chance: lines.pop(chance.randrange(len(lines)))),
     _lines(lambda lines, chance: lines.insert(chance.randint(0, len(lines)), chance.choice(lines))),
@@ -167,6 +182,7 @@ DAMAGE: tuple[Callable[[bytes, random.Random], bytes], ...] = (
     _insert(b"+", b"++", b"~", b"@x=", b"a.b=[", b"a={b:", b"=\\", b"${oc.env:X}", b"${a.b}", b"[rules.VL101]\n", b'"""'),
     _insert(b"(" * 300, b"[" * 300, b"{" * 300, b"$(" * 150, b"${x:-" * 150, b"a" * 5000, b" " * 5000, b"\\\n" * 500),
     _insert(b"9" * 400, b"-1", b"0x", b"1e999", b"$((2**63))", b"$((1/0))", b"08"),
+    _number,
 )  # fmt: skip
 
 

@@ -15,10 +15,13 @@ from verlint.source import Span
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import TypeAlias
+    from typing import TypeAlias, TypeGuard
 
 Scalar: TypeAlias = str | int | float | bool | None
 Data: TypeAlias = "Scalar | list[Data] | dict[str, Data]"
+
+_LARGEST = 10**12
+_MOST_DIGITS = 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,10 +298,8 @@ class Value:
         return bool(self.data) if self.decided else None
 
     def number(self) -> int | float | None:
-        """The value as a number, or None when it is not known to be one."""
-        if self.decided and isinstance(self.data, (int, float)) and not isinstance(self.data, bool):
-            return self.data
-        return None
+        """The value as a number, or None when it is not known to be one that can be reckoned with."""
+        return self.data if self.decided and is_quantity(self.data) else None
 
     def __str__(self) -> str:
         if self.decided:
@@ -306,6 +307,18 @@ class Value:
         if self.text is not None:
             return self.text.shown
         return f"unknown ({self.reason})" if self.reason else "unknown"
+
+
+def whole(text: str) -> int | None:
+    """The number that plain digits stand for; None for any other text, and for more digits than a count, a size or a
+    step ever has."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS else None
+
+
+def is_quantity(data: object) -> TypeGuard[int | float]:
+    """Whether a typed value is a number of prompts, steps, GPUs or the like: finite, and no larger than any of these
+    ever is, so that sums and products of some of them stay within what Python can print and divide."""
+    return isinstance(data, (int, float)) and not isinstance(data, bool) and -_LARGEST <= data <= _LARGEST
 
 
 def _equal(left: Data, right: Data) -> bool:

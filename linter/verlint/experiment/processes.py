@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from verlint.experiment.launch import LAUNCHERS, Launch
 from verlint.languages.bash.wrappers import program_name, unwrap
-from verlint.value import Text
+from verlint.value import Text, whole
 
 _NAMES = {"nnodes": "nodes", "nproc_per_node": "each"}
 _MODULES = ("torch.distributed.run", "torch.distributed.launch")
@@ -53,4 +53,4 @@ def _options(words: tuple[Text, ...]) -> tuple[Text, ...] | None:
 
 
 def _number(text: str | None) -> int | None:
-    return int(text) if text is not None and text.isascii() and text.isdigit() else None
+    return None if text is None else whole(text)

@@ -12,7 +12,7 @@ from verlint.experiment.spec_schema import STEP_RANGE
 from verlint.languages.yaml import YamlFile
 from verlint.record import dataclass, field
 from verlint.source import Source, Span
-from verlint.value import Hop, State, Text, Value
+from verlint.value import Hop, State, Text, Value, whole
 
 ProblemKind: TypeAlias = OneOf["unknown-key", "wrong-type", "missing-key", "bad-value", "bad-reference"]
 
@@ -81,7 +81,8 @@ def accelerators(value: Value) -> tuple[str, int] | None:
         return None
     if isinstance(value.data, str):
         kind, _, count = value.data.partition(":")
-        return (kind, int(count or "1")) if (count or "1").isdecimal() else None
+        amount = whole(count or "1")
+        return None if amount is None else (kind, amount)
     if isinstance(value.data, dict) and len(value.data) == 1:
         kind, number = next(iter(value.data.items()))
         return (kind, number) if isinstance(number, int) else None

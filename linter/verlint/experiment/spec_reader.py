@@ -27,7 +27,10 @@ from verlint.experiment.spec_values import Resolver, Scope, entries_of
 from verlint.languages.yaml import Mapping, Node, Scalar, Sequence, YamlFile, embedded, parse_yaml
 from verlint.record import dataclass, replace
 from verlint.source import Source, Span
-from verlint.value import State, Value
+from verlint.value import State, Value, is_quantity
+
+_MOST_STEPS = 100_000
+"""Of more steps under one key none is known: nobody saves so many checkpoints."""
 
 
 def read_spec(source: Source) -> SpecFile:
@@ -166,7 +169,7 @@ class _Fields:
         parts = value.data if isinstance(value.data, list) else [value.data]
         ranges = [_as_range(part) for part in parts] if value.state is State.KNOWN else [None]
         known = tuple(each for each in ranges if each is not None)
-        complete = len(known) == len(ranges)
+        complete = len(known) == len(ranges) and sum(map(len, known)) <= _MOST_STEPS
         return Steps(known if complete else (), node.span, text, complete, value.hops)
 
     def intent(self) -> Value:
@@ -347,8 +350,9 @@ def _outs(stage: _Fields) -> dict[str, SpecOut]:
 
 def _as_range(data: object) -> range | None:
     if isinstance(data, str):
-        return step_range(data)
-    if isinstance(data, bool) or not isinstance(data, (int, float)) or data != int(data) or data < 0:
+        found = step_range(data)
+        return found if found is not None and is_quantity(found[-1]) else None
+    if not is_quantity(data) or data != int(data) or data < 0:
         return None
     return range(int(data), int(data) + 1)
 

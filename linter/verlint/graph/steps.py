@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from verlint.lazy import pattern
 
-_STEP = pattern(r"(global_step_)(\d+)")
+_STEP = pattern(r"(global_step_)(\d{1,12})(?!\d)")
 _SHOWN = 4
 
 

@@ -38,8 +38,8 @@ _VARIABLES = {
     "SLURM_GPUS_ON_NODE": "gpus-per-node",
 }
 """Variables of a job, with the option that decides each."""
-_GRES = pattern(r"(?:^|,)gpu(?::[\w.-]+?)??(?::(\d+))?(?=,|$|\()")
-_TYPED = pattern(r"(?:[\w.-]+:)?(\d+)")
+_GRES = pattern(r"(?:^|,)gpu(?::[\w.-]+?)??(?::(\d{1,9}))?(?=,|$|\()")
+_TYPED = pattern(r"(?:[\w.-]+:)?(\d{1,9})")
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,11 +62,14 @@ _FLOAT = pattern(
 _FLOW = pattern(r"""\s*(?:([\[\]{},:])|"([^"\\]*)"|'([^']*)'|([^\s\[\]{},:"'#&*!|>%@`$][^\[\]{},:"'#$]*))""")
 
 
+_MOST_DIGITS = 1_000
+
+
 def scalar(text: str) -> Data:
     """The value of an unquoted scalar by YAML 1.1, with OmegaConf's floats (`1e-6`) and without timestamps."""
     if text in _BOOLS:
         return _BOOLS[text]
-    if text[0] not in _NUMBER_START:
+    if text[0] not in _NUMBER_START or len(text) > _MOST_DIGITS:
         return text
     if _FLOAT.fullmatch(text):
         return _float(text)

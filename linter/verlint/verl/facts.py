@@ -15,7 +15,7 @@ from functools import cache, cached_property, partial
 from math import lcm
 
 from verlint.record import dataclass
-from verlint.value import Data, show
+from verlint.value import Data, is_quantity, show
 from verlint.verl.interpolation import MISSING, Broken, Unknown
 from verlint.verl.undecided import Open, Undecided
 from verlint.verl.versions import version_key
@@ -182,7 +182,7 @@ class Facts:
     def number(self, key: str, otherwise: object = _NOTHING) -> int | float:
         """The value of a key as a number."""
         found = self.get(key, otherwise)
-        if isinstance(found, bool) or not isinstance(found, (int, float)):
+        if not is_quantity(found):
             raise Undecided(key)
         return found
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from verlint.lazy import pattern
 from verlint.record import dataclass
-from verlint.value import Data, Value
+from verlint.value import Data, Value, whole
 
 TYPE_CHECKING = False  # as `typing` says it, without its import
 if TYPE_CHECKING:
@@ -37,6 +37,12 @@ class Unknown:
 
     def __str__(self) -> str:
         return str(self.value) if self.value is not None else f"<{self.reason}>"
+
+
+def place_in_list(name: str) -> int | None:
+    """The place in a list that a part of a key is, from 0 on; None for a name."""
+    number = whole(name[1:] if name[:1] in ("+", "-") else name)
+    return -number if number is not None and name[0] == "-" else number
 
 
 class Broken(Exception):
@@ -121,9 +127,9 @@ class Resolver:
             elif node is None or (node == MISSING and at):
                 return _NOTHING
             elif isinstance(node, list):
-                if not name.lstrip("+-").isdigit():
+                number = place_in_list(name)
+                if number is None:
                     raise Broken(f"{'.'.join(names[:at])} is a list and has no {name}")
-                number = int(name)
                 node = node[number] if 0 <= number < len(node) else _NOTHING
             else:
                 raise NotAMapping(f"{'.'.join(names[:at])} is no mapping and has no {name}")

@@ -13,7 +13,17 @@ from verlint.languages.hydra.override import Form, Override
 from verlint.record import dataclass, field
 from verlint.value import Data, State
 from verlint.verl.group_choices import Choice, Choices, Default
-from verlint.verl.interpolation import MISSING, Broken, ConfigError, Resolver, Tree, Unknown, has_reference, split_key
+from verlint.verl.interpolation import (
+    MISSING,
+    Broken,
+    ConfigError,
+    Resolver,
+    Tree,
+    Unknown,
+    has_reference,
+    place_in_list,
+    split_key,
+)
 
 TYPE_CHECKING = False  # as `typing` says it, without its import
 if TYPE_CHECKING:
@@ -254,9 +264,9 @@ def _not_there(names: list[str], at: int, found: object) -> str:
 def _child(node: Any, name: str, key: str) -> Any:
     if isinstance(node, dict):
         return node.get(name, _NOTHING)
-    if not name.lstrip("+-").isdigit():
+    at = place_in_list(name)
+    if at is None:
         raise _Refused("type", f"{key}: {name} is no place in a list")
-    at = int(name)
     return node[at] if 0 <= at < len(node) else _NOTHING
 
 

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from verlint.lazy import pattern
 
+_MOST_DIGITS = 18
 _DIGITS = "0123456789"
 _WHOLE = pattern(r"v?\d+(?:\.\d+)*(?:[.-]?(?:a|b|rc|dev|post)[.-]?\d*)*(?:\+[\w.]+)?(?:\.[x*])?")
 
@@ -22,7 +23,7 @@ def version_key(text: str) -> tuple[int, ...] | None:
     for piece in text.strip().removeprefix("v").split("."):
         rest = piece.lstrip(_DIGITS)
         if len(rest) < len(piece):
-            numbers.append(int(piece[: len(piece) - len(rest)]))
+            numbers.append(int(piece[: len(piece) - len(rest)][:_MOST_DIGITS]))
         if rest or not piece:
             break
     return tuple(numbers) or None

@@ -71,16 +71,11 @@ class _Rhythm:
 
     def lacks(self, step: int) -> bool | None:
         """Whether a step is not there when the run has ended; None for one that may be the last."""
-        if self.last is not None:
-            return step not in self.left
-        return None if step % self.every else False
-
-    @property
-    def left(self) -> Sequence[int]:
-        """The steps that are there when a run of known length has ended."""
-        last = self.last or 0
-        steps = [*range(self.every, last, self.every), last]
-        return steps if self.keep is None else steps[-self.keep :]
+        if self.last is None:
+            return None if step % self.every else False
+        if not 0 < step < self.last or step % self.every:
+            return step != self.last
+        return self.keep is not None and len(range(step, self.last, self.every)) >= self.keep
 
     @property
     def words(self) -> str:
@@ -103,7 +98,9 @@ class _Rhythm:
         if self.keep is not None:
             if last is None:
                 return []
-            return sorted(self.left, key=lambda each: (abs(each - step), each))[:2]
+            before = range(self.every, last, self.every)
+            left = [*before[max(len(before) + 1 - self.keep, 0) :], last]
+            return sorted(left, key=lambda each: (abs(each - step), each))[:2]
         found = {below, below + self.every} if last is None else {min(below, last), min(below + self.every, last)}
         return sorted(each for each in found if each > 0 and each != step)
 

@@ -36,7 +36,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from verlint.experiment.spec import Spec, SpecDep, SpecStage
 
-_ROUND = pattern(r"(?:^|[-_.])(?:r|rd|round|iter|it|loop|gen)[-_]?(\d+)(?=$|[-_.])", re.IGNORECASE)
+_ROUND = pattern(r"(?:^|[-_.])(?:r|rd|round|iter|it|loop|gen)[-_]?(\d{1,9})(?=$|[-_.])", re.IGNORECASE)
 _ORIGINS = frozenset(
     ["base", "baseline", "init", "sft", "pretrain", "pretrained", "ref", "reference", "old", "prev", "previous", "best"]
 )

@@ -27,7 +27,7 @@ from verlint.languages.bash.replay import Path
 from verlint.record import dataclass
 from verlint.rule import ERROR, Context, rule
 from verlint.source import Span
-from verlint.value import Text
+from verlint.value import Text, whole
 from verlint_rules.artifacts.training import MODE
 
 TYPE_CHECKING = False
@@ -108,9 +108,9 @@ def _of_run(run: Save, ledger: Ledger, trackers: Sequence[_Tracker], ctx: Contex
         yield _without_tracker(run, start, copies[0], ctx)
         return
     step = written[-1].step
-    if step is not None and step.known is not None and step.known.strip().isdecimal():
-        number = int(step.known)
-        if number != start.step:
+    if step is not None and step.known is not None:
+        number = whole(step.known.strip())
+        if number is not None and number != start.step:
             yield _other_tracker(step, number, start, ctx)
 
 

@@ -25,7 +25,7 @@ from verlint.languages.bash.command import Command
 from verlint.record import dataclass
 from verlint.rule import ERROR, Context, rule
 from verlint.source import Span
-from verlint.value import Hop, Text
+from verlint.value import Hop, Text, whole
 
 _PROMPTS = ("v2", "empty")
 """Source: llm-as-a-coach trainer, `fit`: multidata_rm_prompt only supports 'v2' and 'empty'."""
@@ -65,7 +65,7 @@ def check(command: Command, ctx: Context) -> Iterator[Finding]:
     options = options_of(called.arguments)
     batch = options.get("--batch_size")
     given = str(_BATCH) if batch is None else batch.known or ""
-    size = int(given) if given.isdecimal() else None
+    size = whole(given)
     yield from _judged(_of_options(options), size, command.span, ctx, True)
 
 

@@ -16,6 +16,7 @@ Fix: choose `ppo_mini_batch_size` so that it times `rollout.n` is a multiple of 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import gcd
 
 from verlint.experiment.launch import Launch
 from verlint.finding import Finding
@@ -105,9 +106,8 @@ def _fits_micro_batch(launch: Launch, own: int) -> bool:
 
 def _legal(mini: int, size: int, ranks: int) -> str:
     """The sizes next to the given one that divide among the ranks."""
-    fitting = [each for each in range(1, mini + ranks + 1) if not each * size % ranks]
-    below = max((each for each in fitting if each < mini), default=0)
-    above = min(each for each in fitting if each > mini)
+    step = ranks // gcd(size, ranks)
+    below, above = (mini - 1) // step * step, (mini // step + 1) * step
     return f"{below} or {above}" if below else str(above)
 
 

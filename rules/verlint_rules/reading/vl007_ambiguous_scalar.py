@@ -29,6 +29,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from verlint.languages.yaml import Node, Scalar
 
+_MOST_DIGITS = 18
 _SWITCH = pattern(r"(?:y|Y|yes|Yes|YES|n|N|no|No|NO|on|On|ON|off|Off|OFF)")
 _TRUE = pattern(r"(?i)y|yes|on")
 _OCTAL = pattern(r"[-+]?0[0-9_]+")
@@ -149,7 +150,7 @@ def _in_spec(text: str) -> Misread | None:
     if _SWITCH.fullmatch(text) and len(text) > 1:
         meant = "true" if _TRUE.fullmatch(text) else "false"
         return Misread(f"text, not as the switch {meant}", "", f'{meant}, or "{text}" for the text')
-    if _OCTAL.fullmatch(text) and "_" not in text and text.strip("+-0"):
+    if len(text) <= _MOST_DIGITS and _OCTAL.fullmatch(text) and "_" not in text and text.strip("+-0"):
         return Misread(f"the number {int(text)}", str(int(text)), f'{int(text)}, or "{text}" for the text')
     if _UNDERSCORES.fullmatch(text):
         return Misread("text, not as a number", "", text.replace("_", ""))
@@ -187,6 +188,8 @@ def _numbers(text: str) -> Misread | None:
 
 def _octal(text: str) -> Misread | None:
     digits = text.lstrip("+-").replace("_", "")
+    if len(digits) > _MOST_DIGITS:
+        return None
     if not _OCTAL.fullmatch(text) or not digits.strip("0") or set(digits) & {"8", "9"}:
         return None
     return Misread(f"the octal number {int(digits, 8)}", "", f'"{text}", or {int(digits)} for the number')

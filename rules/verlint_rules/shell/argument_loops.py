@@ -23,7 +23,7 @@ from verlint.languages.bash.walk import literal_word, walk
 from verlint.lazy import pattern
 from verlint.record import dataclass
 from verlint.source import Source
-from verlint.value import Text
+from verlint.value import Text, whole
 
 _WANTS_TWO = pattern(r"\$(?:#|\{#\})[\"']?\s*(?:-gt\s+[1-9]|-ge\s+[2-9]|>\s*[1-9]|>=\s*[2-9])|-n\s+[\"']?\$(?:2|\{2\})")
 _JOINED = pattern(r"--?[\w-]+=\*")
@@ -258,7 +258,7 @@ def _count(shift: Simple) -> int | None:
     if len(shift.words) < 2:
         return 1
     written = literal_word(shift.words[1])
-    return int(written) if written.isdigit() else None
+    return whole(written)
 
 
 def _shell_options(text: Source, nodes: Sequence[Node], before: int) -> frozenset[str]:

@@ -9,6 +9,7 @@ from verlint.languages.bash import syntax
 from verlint.languages.bash.syntax import Program, Simple
 from verlint.record import dataclass
 from verlint.source import Source
+from verlint.value import whole
 
 NUMERIC = frozenset(["-eq", "-ne", "-lt", "-le", "-gt", "-ge"])
 _BINARY = NUMERIC | frozenset(["=", "==", "!=", "<", ">", "-nt", "-ot", "-ef"])
@@ -68,9 +69,11 @@ def is_false_anyway(words: Sequence[str | None], empty: Sequence[bool]) -> bool:
     op = words[1]
     if op in ("=", "=="):
         return other != ""
-    if op not in NUMERIC or not other.lstrip("-").isdigit():
+    size = whole(other.removeprefix("-"))
+    if op not in NUMERIC or size is None:
         return False
-    left, right = (0, int(other)) if empty[0] else (int(other), 0)
+    number = -size if other.startswith("-") else size
+    left, right = (0, number) if empty[0] else (number, 0)
     return not {
         "-eq": left == right,
         "-ne": left != right,
@@ -95,6 +98,8 @@ def _joined(texts: Sequence[str | None]) -> Outcome:
     part: list[Word] = []
     for text in [*texts, "-o"]:
         if text in ("-a", "-o") and len(part) != 1:
+            if len(part) == len(texts):  # nothing joins them
+                return Outcome.ARGUMENTS
             found = judge(part)
             if found is not Outcome.RIGHT:
                 return found

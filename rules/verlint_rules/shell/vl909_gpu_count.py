@@ -29,7 +29,7 @@ from verlint.lazy import pattern
 from verlint.record import dataclass
 from verlint.rule import ERROR, Context, rule
 from verlint.source import Span
-from verlint.value import Text, Value
+from verlint.value import Text, Value, whole
 from verlint.verl.facts import GPUS, NODES
 from verlint_rules.shell.device_lists import DEVICES, odd_lists
 
@@ -104,8 +104,8 @@ def _of_ray(words: tuple[Text, ...]) -> _Offer | None:
         if name != "--num-gpus":
             continue
         number = value if equals else words[at + 1].known if at + 1 < len(words) else None
-        if number is not None and number.isdigit():
-            return _Offer(int(number), f"ray start --num-gpus {number}", word.span)
+        if number is not None and (count := whole(number)) is not None:
+            return _Offer(count, f"ray start --num-gpus {number}", word.span)
     return None
 
 

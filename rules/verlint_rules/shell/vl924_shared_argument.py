@@ -21,7 +21,7 @@ from verlint.finding import Finding
 from verlint.lazy import pattern
 from verlint.rule import WARNING, Context, rule
 from verlint.source import Span
-from verlint.value import Hole, Part, Text
+from verlint.value import Hole, Part, Text, whole
 
 _ORDER = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 
@@ -63,8 +63,8 @@ def _argument(part: Part) -> int:
         name = part.name if is_one else ""
     else:
         name = part.overridable
-    number = name.removeprefix("$")
-    return int(number) if name.startswith("$") and number.isdigit() and 0 < int(number) < 10 else 0
+    number = whole(name.removeprefix("$")) or 0
+    return number if name.startswith("$") and number < 10 else 0
 
 
 def _is_taken_away(part: Part, launch: Launch) -> bool:

@@ -32,6 +32,7 @@ from verlint.languages.bash.syntax import (
 from verlint.languages.bash.walk import children, literal_word, walk
 from verlint.lazy import pattern
 from verlint.source import Source
+from verlint.value import whole
 
 _LEAVES = frozenset(
     ["exit", "return", "exec", "logout", "source", ".", "eval", "trap", "kill", "pkill", "killall", "scancel",
@@ -227,7 +228,7 @@ def _leaves(node: Node, depth: int, apart: bool) -> bool:
     if name == "exec":
         return len(words) > 1
     if name in ("break", "continue"):
-        levels = int(words[1]) if len(words) > 1 and words[1].isdigit() else 1 if len(words) == 1 else 99
+        levels = 1 if len(words) == 1 else whole(words[1]) or 99
         return levels > depth + (name == "continue")
     return name in _LEAVES and not (name == "return" and depth >= _DEEP)
 

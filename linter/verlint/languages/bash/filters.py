@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from verlint.languages.bash.escapes import unescape
 from verlint.languages.bash.pieces import EMPTY, MARK, Parts, cut, flat, has_hole, join, known, plain
+from verlint.value import whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -368,12 +369,12 @@ def _end_of(shell: Builtins, arguments: list[Parts], stdin: Parts | None, *, las
     paths, options = _operands(arguments, "q", "n")
     count = known(options.get("n", plain("10")))
     text = _lines(shell, paths, stdin)
-    if text is None or count is None or not count.lstrip("+").isdigit() or (count[0] == "+" and not last):
+    number = None if count is None else whole(count.removeprefix("+"))
+    if text is None or count is None or number is None or (count[0] == "+" and not last):
         return None
     lines = text.splitlines(keepends=True) if "\r" not in text else None
     if lines is None:
         return None
-    number = int(count)
     if count[0] == "+":
         lines = lines[max(number - 1, 0) :]
     else:
@@ -398,10 +399,10 @@ def _cut(shell: Builtins, arguments: list[Parts], stdin: Parts | None) -> Result
             value = words[at]
         if word[1] == "d":
             delimiter = value
-        elif value.isdigit():
-            field = int(value)
         else:
-            return None
+            field = whole(value) or 0
+            if not field:
+                return None
         at += 1
     if not field or len(delimiter) != 1:
         return None

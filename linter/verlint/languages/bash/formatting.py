@@ -20,7 +20,9 @@ _CONTROL = pattern(r"[\x00-\x1f\x7f]")
 _NAMED = {"\n": "\\n", "\t": "\\t", "\r": "\\r", "\a": "\\a", "\b": "\\b", "\x1b": "\\E", "\f": "\\f", "\v": "\\v"}
 
 _NUMBER = pattern(r"\d+")
-_MAX_WIDTH = 1_000
+_MAX_DIGITS = 3
+_MOST_DIGITS = 40
+"""More than the numbers of bash have, which end at 64 bits."""
 
 
 def format_printf(shell: Conditions, form: Parts, arguments: list[Parts], simple: Simple) -> tuple[Parts, bool]:
@@ -61,7 +63,7 @@ def _directive(shell: Conditions, spec: str, kind: str, rest: list[Parts], simpl
     if has_hole(value):
         return value, True
     text = flat(value).replace(MARK, "")
-    if any(int(number) > _MAX_WIDTH for number in _NUMBER.findall(spec)):
+    if any(len(number) > _MAX_DIGITS for number in _NUMBER.findall(spec)):
         return (shell.hole("printf", "printf of a huge width", simple),), True
     if kind in "diouxX":
         number, fits = _integer(text)
@@ -87,7 +89,7 @@ def _integer(text: str) -> tuple[int, bool]:
         return 0, not text
     sign, digits = match.groups()
     base = 16 if digits[:2] in ("0x", "0X") else 8 if digits[0] == "0" else 10
-    return int(digits, base) * (-1 if sign == "-" else 1), match.end() == len(text)
+    return int(digits[:_MOST_DIGITS], base) * (-1 if sign == "-" else 1), match.end() == len(text)
 
 
 def _real(text: str) -> tuple[float, bool]:

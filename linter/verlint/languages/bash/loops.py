@@ -22,7 +22,7 @@ from verlint.languages.bash.simple import SimpleCommands
 from verlint.languages.bash.storage import Array, Stream, Variable
 from verlint.languages.bash.syntax import Case, For, ForArith, Sequence, While, Word
 from verlint.lazy import pattern
-from verlint.value import Hole, Literal, Text
+from verlint.value import Hole, Literal, Text, whole
 
 _STAND_IN = pattern("[\U00100000-\U0010ffff]")
 
@@ -116,8 +116,8 @@ class Loops(SimpleCommands):
                     continue
                 self.assign_value("REPLY", None, reply)
                 chosen = (
-                    choices[int(text) - 1]
-                    if text is not None and text.isdigit() and 0 < int(text) <= len(choices)
+                    choices[number - 1]
+                    if text is not None and (number := whole(text)) is not None and 0 < number <= len(choices)
                     else EMPTY
                 )
                 self.assign_value(node.name, None, reply if text is None else chosen)

@@ -12,7 +12,7 @@ from verlint.languages.bash.pieces import Parts, flat, join, known, shown
 from verlint.languages.bash.syntax import Assign, Simple
 from verlint.lazy import pattern
 from verlint.record import dataclass
-from verlint.value import Hole, Literal, Part, Text
+from verlint.value import Hole, Literal, Part, Text, whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -119,4 +119,5 @@ def _octal(match: re.Match[str]) -> str:
 def integer(words: list[Parts], otherwise: int | None) -> int | None:
     """The number that the first word is, else `otherwise`."""
     text = known(words[0]) if words else None
-    return int(text) if text is not None and re.fullmatch(r"-?\d+", text) else otherwise
+    found = None if text is None else whole(text.removeprefix("-"))
+    return otherwise if found is None or text is None else -found if text.startswith("-") else found

@@ -11,7 +11,7 @@ from verlint.languages.bash.storage import Array, Stream
 from verlint.languages.bash.syntax import Simple
 from verlint.lazy import pattern
 from verlint.record import replace
-from verlint.value import Hole, Hop, Literal
+from verlint.value import Hole, Hop, Literal, whole
 
 _ESCAPED = pattern(r"\\(.)")
 _CONTINUED = pattern(r"(?<!\\)(?:\\\\)*\\\Z")
@@ -57,8 +57,8 @@ class Reading(Printing):
             return (self.hole("stdin", "line of the standard input", simple),), True
         delimiter = options["d"][:1] or "\0" if "d" in options else "\n"
         count = options.get("N", options.get("n", ""))
-        if count.isdigit():
-            return stream.characters(int(count), "" if "N" in options else delimiter, escapes="r" not in options)
+        if (number := whole(count)) is not None:
+            return stream.characters(number, "" if "N" in options else delimiter, escapes="r" not in options)
         line, found = stream.line(delimiter)
         while found and "r" not in options and delimiter == "\n" and _CONTINUED.search(flat(line)):
             more, found = stream.line(delimiter)
@@ -73,7 +73,7 @@ class Reading(Printing):
         names, options = letter_options(self.plain_words(words)[1:], "t", "dnOsucC")
         name = names[0] if names else "MAPFILE"
         delimiter = options["d"][:1] or "\0" if "d" in options else "\n"
-        numbers = {each: int(options[each]) for each in "nOs" if options.get(each, "").isdigit()}
+        numbers = {each: found for each in "nOs" if (found := whole(options.get(each, ""))) is not None}
         stream = self.input or Stream(EMPTY)
         lines: list[Parts] = []
         most = numbers.get("n", 0) + numbers.get("s", 0) if numbers.get("n") else None

@@ -11,7 +11,7 @@ from verlint.languages.bash.storage import Array, Variable
 from verlint.languages.bash.syntax import Node
 from verlint.lazy import pattern
 from verlint.record import replace
-from verlint.value import Hole, Literal, Text
+from verlint.value import Hole, Literal, Text, whole
 
 _DYNAMIC = frozenset(
     ["RANDOM", "SRANDOM", "SECONDS", "EPOCHSECONDS", "EPOCHREALTIME", "HOSTNAME", "UID", "EUID", "PPID", "BASHPID",
@@ -98,7 +98,8 @@ class Variables(ShellState):
 
     def _special(self, name: str, node: Node) -> Parts | None:
         if name.isdigit():
-            return self._argument_of_script(int(name), node)
+            number = whole(name)
+            return None if number is None else self._argument_of_script(number, node)
         if name == "@":
             return joined(self.list_values("@", node), " ")
         if name == "*":

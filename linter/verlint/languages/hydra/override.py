@@ -142,7 +142,7 @@ def _scalar(content: str) -> Data:
 
 def _decimal(content: str) -> int | float | None:
     """The number of the usual spellings, `8`, `-1`, `0.5` and `1e-6`; None for all others."""
-    if len(content) > 18:
+    if len(content) > 18 or not content.isascii():
         return None
     mantissa, e, exponent = content.partition("e")
     whole, dot, fraction = mantissa.removeprefix("-").partition(".")

@@ -13,7 +13,7 @@ from verlint.languages.jobs.fields import amount, environment, get, given, items
 from verlint.languages.jobs.job import Block, Job
 from verlint.languages.yaml import Mapping, Node, Scalar, embedded
 from verlint.source import Source
-from verlint.value import Text
+from verlint.value import Text, whole
 
 _GIVEN = {
     "DSTACK_NODE_RANK": "rank of the node, from dstack",
@@ -65,4 +65,5 @@ def _gpus(node: Node | None) -> Amount | None:
     counts = [piece for piece in text.split(":") if piece.isdigit()]
     if ".." in text or len(counts) > 1:
         return None
-    return Amount(int(counts[0]) if counts else 1, node.span)
+    number = whole(counts[0]) if counts else 1
+    return None if number is None else Amount(number, node.span)

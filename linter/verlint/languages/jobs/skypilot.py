@@ -13,7 +13,7 @@ from verlint.languages.jobs.fields import amount, entries, environment, get, giv
 from verlint.languages.jobs.job import Block, Job, Mount
 from verlint.languages.yaml import Mapping, Node, Scalar, embedded
 from verlint.source import Span
-from verlint.value import Literal, Text
+from verlint.value import Literal, Text, whole
 
 _GIVEN = {
     "SKYPILOT_NODE_RANK": "rank of the node, from SkyPilot",
@@ -82,6 +82,5 @@ def _accelerators(document: Mapping) -> Amount | None:
         found = list(entries(node))
         return amount(found[0][1]) if len(found) == 1 else None
     kind, _, count = string(node).strip().partition(":")
-    if not kind or node is None or (count and not count.isdigit()):
-        return None
-    return Amount(int(count or 1), node.span)
+    number = whole(count or "1")
+    return Amount(number, node.span) if kind and node is not None and number is not None else None

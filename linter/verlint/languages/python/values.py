@@ -25,7 +25,7 @@ from verlint.languages.python.syntax import (
     string,
 )
 from verlint.record import replace
-from verlint.value import Hole, Literal, Part, Text
+from verlint.value import Hole, Literal, Part, Text, whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -469,9 +469,9 @@ class Values:
                 pieces.append((Text((Literal(match[2][0]),)),))
                 continue
             name = match[1]
-            place = number if not name else int(name) if name.isdigit() else -1
+            place = number if not name else whole(name)
             number += not name
-            value = given.get(place, name)
+            value = given.get(-1 if place is None else place, name)
             pieces.append((self.hole(node),) if value is None else self.texts(value, scope))
         return self._joined([*pieces, (text.slice(at, len(known)),)])
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from math import gcd
 
 from verlint.verl.constraints import AT_STEP, STOCK, Change, Row, above, nearest
+from verlint.verl.divisors import divisors
 from verlint.verl.facts import (
     ACTOR,
     DYNAMIC,
@@ -151,7 +152,7 @@ def _whole_updates(facts: Facts) -> list[int]:
     batch, update = facts.count(TRAIN_BATCH), facts.count(MINI_BATCH)
     if batch <= 0 or step <= 0 or batch % step or update > batch:
         return []
-    legal = [each for each in range(step, batch + 1, step) if batch % each == 0]
+    legal = [step * each for each in divisors(batch // step)]
     return [each for each in legal if each < update][-1:] + [each for each in legal if each > update][:1]
 
 
@@ -208,7 +209,7 @@ def _workers_message(facts: Facts) -> str:
 
 def _workers_help(facts: Facts) -> str:
     workers = facts.count(_WORKERS)
-    fitting = max(each for each in range(1, workers + 1) if facts.samples % each == 0)
+    fitting = max(each for each in divisors(facts.samples) if each <= workers)
     legal = prompts(facts.count(TRAIN_BATCH), facts.count(SAMPLES_OF_PROMPT, 1), workers)
     return f"set {_WORKERS}={fitting}, or {TRAIN_BATCH} to {legal}"
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from verlint.verl.constraints import AT_STEP, STOCK, Row
 from verlint.verl.constraints.batch import mini_above_batch
+from verlint.verl.divisors import divisors
 from verlint.verl.facts import (
     ACTOR,
     DYNAMIC,
@@ -59,8 +60,8 @@ def _above_help(facts: Facts) -> str:
     batch = facts.count(TRAIN_BATCH)
     if batch <= 0:
         return f"set {TRAIN_BATCH} to the prompts of a rollout batch"
-    divisors = [each for each in range(1, batch + 1) if batch % each == 0][-3:]
-    legal = f"set {MINI_BATCH} to a divisor of {batch}: {', '.join(map(str, divisors))} ({batch} is one update a batch)"
+    said = ", ".join(map(str, divisors(batch)[-3:]))
+    legal = f"set {MINI_BATCH} to a divisor of {batch}: {said} ({batch} is one update a batch)"
     return f"{legal}; both count prompts, VeRL multiplies them by rollout.n" if _counts_samples(facts) else legal
 
 

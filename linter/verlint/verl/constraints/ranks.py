@@ -18,6 +18,7 @@ from verlint.verl.constraints.mini import (
     critic_above,
     fixed,
 )
+from verlint.verl.divisors import divisors
 from verlint.verl.facts import (
     ACTOR,
     DYNAMIC,
@@ -81,7 +82,7 @@ def _broken_up_message(facts: Facts) -> str:
 
 
 def _divisors(value: int, below: int) -> str:
-    fitting = [each for each in range(1, max(min(value, below), 1) + 1) if value % each == 0]
+    fitting = [each for each in divisors(value) if each <= below] or [1]
     return " or ".join(map(str, fitting[-2:][::-1]))
 
 
@@ -131,7 +132,14 @@ def _critic_uneven(facts: Facts) -> bool:
     if facts.implementation != "engine" or facts.text("critic.strategy", "fsdp") not in ("fsdp", "fsdp2"):
         return False
     shared = facts.count(CRITIC_ENGINE_PARALLEL, 1)
-    if shared <= 0 or facts.n_gpus % shared or not facts.critic_used or not facts.trains or critic_above(facts):
+    if (
+        shared <= 0
+        or facts.n_gpus <= 0
+        or facts.n_gpus % shared
+        or not facts.critic_used
+        or not facts.trains
+        or critic_above(facts)
+    ):
         return False
     return facts.count(CRITIC_MINI) * facts.count(SAMPLES_OF_PROMPT, 1) % (facts.n_gpus // shared) != 0
 

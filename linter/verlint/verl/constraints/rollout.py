@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from verlint.verl.constraints import AT_WORKERS, Ask, Row
+from verlint.verl.divisors import divisors
 from verlint.verl.facts import GPUS, HEADS, MODEL_PATH, NODES, ROLLOUT, Facts, gpus_are, short
 
 TENSOR = f"{ROLLOUT}.tensor_model_parallel_size"
@@ -53,7 +54,9 @@ def _all_message(facts: Facts) -> str:
 
 def _tensor_help(facts: Facts) -> str:
     other = facts.count(DATA, 1) * facts.count(PIPELINE, 1)
-    fitting = [each for each in range(1, facts.count(TENSOR)) if facts.n_gpus % (each * other) == 0]
+    fitting = [
+        each for each in divisors(facts.n_gpus) if each < facts.count(TENSOR) and facts.n_gpus % (each * other) == 0
+    ]
     return f"set {TENSOR}={fitting[-1]}" if fitting else "give the run a multiple of that many GPUs"
 
 
@@ -115,9 +118,8 @@ def _heads_left_over(facts: Facts) -> bool:
 
 def _heads_help(facts: Facts) -> str:
     heads, other = facts.of_model(HEADS), facts.count(DATA, 1) * facts.count(PIPELINE, 1)
-    fitting = [
-        each for each in range(1, facts.count(TENSOR)) if heads % each == 0 and facts.n_gpus % (each * other) == 0
-    ]
+    most = facts.count(TENSOR) - 1
+    fitting = [each for each in divisors(heads) if each <= most and facts.n_gpus % (each * other) == 0]
     return f"set {TENSOR}={fitting[-1]}" if fitting else f"set {TENSOR} to a divisor of {heads}"
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from verlint.verl.constraints import AT_WORKERS, Row
+from verlint.verl.divisors import divisors
 from verlint.verl.facts import ACTOR, CRITIC_PATH, HEADS, KV_HEADS, MODEL, MODEL_PATH, REF, SEQUENCE_PARALLEL, Facts
 from verlint.verl.undecided import Undecided
 
@@ -117,8 +118,8 @@ def _sizes(facts: Facts, heads: int, groups: int | None, below: int) -> list[int
     """The sizes below one that share the heads of a model."""
     return [
         size
-        for size in range(1, below)
-        if heads % size == 0 and (groups is None or _fits(groups, size)) and facts.n_gpus % size == 0
+        for size in divisors(heads)
+        if size < below and (groups is None or _fits(groups, size)) and facts.n_gpus % size == 0
     ]
 
 

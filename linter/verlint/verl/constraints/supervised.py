@@ -5,6 +5,7 @@ Source: `trainer/fsdp_sft_trainer.py:_normalize_config_bsz` and `_build_model_op
 from __future__ import annotations
 
 from verlint.verl.constraints import AT_WORKERS, SUPERVISED, Row, above, nearest
+from verlint.verl.divisors import divisors
 from verlint.verl.facts import TRAIN_BATCH, Facts
 
 MICRO = "data.micro_batch_size_per_gpu"
@@ -44,7 +45,7 @@ def _broken_up_message(facts: Facts) -> str:
 
 def _broken_up_help(facts: Facts) -> str:
     each = facts.count(TRAIN_BATCH) // _ranks(facts)
-    fitting = [size for size in range(1, min(each, facts.count(MICRO)) + 1) if each % size == 0]
+    fitting = [size for size in divisors(each) if size <= facts.count(MICRO)]
     return f"set {MICRO}={fitting[-1]}" if fitting else f"set {TRAIN_BATCH} to at least {_ranks(facts)}"
 
 
