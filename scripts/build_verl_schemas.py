@@ -234,7 +234,7 @@ class Wheel:
                     yield from _texts(each.args[:1])
 
     def _called(self, paths: Iterable[str], registry: str) -> Iterator[str]:
-        for node in self._nodes(paths):
+        for node in self._nodes(path for path in paths if registry in self.modules[path]):
             if isinstance(node, ast.Call) and ast.unparse(node.func) == f"{registry}.register":
                 yield from _texts(node.args[:1])
 

@@ -8,6 +8,7 @@ import random
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,13 @@ hydra = pytest.importorskip("hydra", reason="hydra-core is the oracle here")
 from hydra._internal.config_loader_impl import ConfigLoaderImpl  # noqa: E402
 from hydra.core.global_hydra import GlobalHydra  # noqa: E402
 from hydra.core.override_parser.overrides_parser import OverridesParser  # noqa: E402
-from omegaconf import OmegaConf  # noqa: E402
+from omegaconf import OmegaConf, _utils, base  # noqa: E402
 from omegaconf.errors import OmegaConfBaseException  # noqa: E402
 
 REFUSED = (OmegaConfBaseException, hydra.errors.HydraException, TypeError, ValueError, IndexError, AssertionError)
+
+for module in (base, _utils):  # a config says the same references again and again, and ANTLR takes a third of the time
+    module.parse = cache(module.parse)
 
 
 @contextmanager

@@ -11,16 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from fixture_cases import EXAMPLES, FIXTURES, ROOT, transcript
+from fixture_cases import EXAMPLES, FIXTURES, ROOT
 from verlint.docs import differences, read_doc
-from verlint.example import Example, check_example
 from verlint.families.fork import FORK_KEYS
 from verlint.header import headers
-from verlint.record import replace
 from verlint.rule import THEMES, Rule, load_rules
 
 RULES = load_rules()
-GOOD = [example for example in EXAMPLES if example.kind == "good"]
 HEAVY = (
     *("networkx", "libcst", "tabulate", "ruamel.yaml", "importlib.metadata", "hydra", "omegaconf", "yaml"),
     *("dataclasses", "inspect", "typing", "argparse", "gettext", "shutil", "contextlib", "difflib", "ast"),
@@ -31,9 +28,6 @@ HEAVY = (
     "verlint_rules.shell.vl905_endless_argument_loop",
 )
 """What the check of one plain launcher has no use for."""
-
-OPEN = ("VL005", "VL009")
-"""Rules that say what a draft leaves open; the good examples of other rules may be drafts."""
 
 each_rule = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
 
@@ -87,19 +81,13 @@ def test_fixtures_belong_to_rules() -> None:
     assert odd == []
 
 
-@pytest.mark.parametrize("example", GOOD, ids=lambda example: example.name)
-def test_all_rules_are_silent_on_good_examples(example: Example) -> None:
-    report = check_example(example, select=("ALL",))
-    kept = tuple(each for each in report.findings if each.code not in OPEN or each.code == example.code)
-    assert transcript(replace(report, findings=kept)) == ""
-
-
 def test_pages_are_up_to_date() -> None:
     assert differences(ROOT) == [], "run python -m verlint.docs"
 
 
 def test_output_does_not_depend_on_the_hash_seed() -> None:
-    first, second = (_all_outputs(seed) for seed in ("0", "1"))
+    """Findings do not either: each run holds those of all fixtures, by its own seed, against what is written down."""
+    first, second = (_outputs(seed) for seed in ("0", "1"))
     assert first == second
 
 
@@ -179,7 +167,7 @@ def test_the_words_of_a_rule_about_forks_are_in_all_their_keys(code: str) -> Non
     assert [key for key in sorted(FORK_KEYS) if not any(word in key for word in words)] == []
 
 
-def _all_outputs(seed: str) -> str:
+def _outputs(seed: str) -> str:
     script = ROOT / "tests" / "fixture_cases.py"
     return subprocess.run(
         [sys.executable, str(script)], env=_environment(seed), capture_output=True, text=True, check=True

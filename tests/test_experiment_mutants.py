@@ -1,12 +1,16 @@
-"""Clean experiments with one fault each: the rule for it finds it, at its place, and no rule about families and stages
+"""Clean experiments with faults in them: the rule for each finds it, at its place, and no rule about families and stages
 finds anything else.
 
-Each mutant replaces one piece of text in one file of `fixtures/experiments/FAMILY/clean`.
+Each mutant replaces one piece of text in one file of `fixtures/experiments/FAMILY/clean`. To look at an experiment
+takes a second or more, so faults that have nothing to do with each other (in different files, or for different rules)
+are looked at together. `VERLINT_MUTANTS=alone` gives each an experiment of its own.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,11 +21,16 @@ from verlint.engine import check_project
 from verlint.files.loading import load
 from verlint.settings import Settings
 
+ALONE = frozenset(["VL010", "VL308", "VL801", "VL808"])
+"""Rules about stages that are missing or are no stages any more, of which the others say nothing then."""
+MOST = 3
+"""Faults in one file that are looked at together."""
+
 
 @dataclass(frozen=True)
 class Mutant:
     """The `nth` place of `old` in a file becomes `new`, which is the fault `found` (place and code; a launcher of
-    several experiments has one for each)."""
+    several experiments has one for each). One that is `alone` changes what is said of the others."""
 
     family: str
     file: str
@@ -29,18 +38,37 @@ class Mutant:
     new: str
     nth: int
     found: str
+    alone: bool = False
 
     @property
-    def name(self) -> str:
-        """What to call it in a report."""
-        return f"{self.family}-{self.found}"
+    def code(self) -> str:
+        """The rule that finds it."""
+        return self.found.split()[-1]
 
-    def applied(self, text: str) -> str:
-        """The text with the fault."""
+    @property
+    def in_scripts(self) -> bool:
+        """Whether it is in a script that the documents, drivers and specs of the experiment call."""
+        return self.file.startswith("scripts/")
+
+    @property
+    def moves_lines(self) -> bool:
+        """Whether what follows it stands in other lines than before."""
+        return self.old.count("\n") != self.new.count("\n")
+
+    def place(self, text: str) -> int:
+        """Where `old` begins in the text of the file."""
         at = -1
         for _ in range(self.nth):
             at = text.index(self.old, at + 1)
-        return text[:at] + self.new + text[at + len(self.old) :]
+        return at
+
+    def bears(self, other: Mutant) -> bool:
+        """Whether both may be in one experiment without a word of the one on what is found of the other."""
+        if self.family != other.family or self.alone or other.alone or not ALONE.isdisjoint((self.code, other.code)):
+            return False
+        if self.file == other.file:
+            return self.code != other.code and not self.moves_lines and not other.moves_lines
+        return self.in_scripts == other.in_scripts
 
 
 MUTANTS = (
@@ -49,7 +77,7 @@ MUTANTS = (
     Mutant("oel", "README.md", "--oel_round 1", "--oel_round 2", 1, "README.md:27 VL802"),
     Mutant("oel", "README.md", "--oel_round 1", "--oel_round 2", 2, "README.md:43 VL802"),
     Mutant("oel", "README.md", ',True,2,"', ',True,1,"', 1, "README.md:69 VL802"),
-    Mutant("oel", "README.md", ',True,1,"', ',True,2,"', 1, "README.md:16 VL802"),
+    Mutant("oel", "README.md", ',True,1,"', ',True,2,"', 1, "README.md:16 VL802", True),
     Mutant(
         "oel",
         "README.md",
@@ -68,7 +96,7 @@ MUTANTS = (
     ),
     Mutant("oel", "README.md", "--textgame_name Sokoban-v0", "--textgame_name FrozenLake-v0", 1, "README.md:30 VL803"),
     Mutant("oel", "README.md", "--textgame_name Sokoban-v0", "--textgame_name FrozenLake-v0", 2, "README.md:49 VL803"),
-    Mutant("oel", "README.md", "8192,Sokoban-v0", "8192,FrozenLake-v0", 1, "README.md:16 VL803"),
+    Mutant("oel", "README.md", "8192,Sokoban-v0", "8192,FrozenLake-v0", 1, "README.md:16 VL803", True),
     Mutant("oel", "README.md", "--textgame_max_steps 5", "--textgame_max_steps 6", 3, "README.md:85 VL803"),
     Mutant("oel", "README.md", "--textgame_no_think True", "--textgame_no_think False", 4, "README.md:106 VL803"),
     Mutant("oel", "README.md", "--experience_max_length 8192", "--experience_max_length 4096", 2, "README.md:47 VL803"),
@@ -82,7 +110,7 @@ MUTANTS = (
     Mutant("oel", "README.md", "--resume_policy_ckpt 100", "--resume_policy_ckpt 50", 1, "README.md:78 VL810"),
     Mutant("oel", "README.md", "--resume_policy_ckpt 100", "--resume_policy_ckpt 50", 2, "README.md:95 VL810"),
     Mutant("oel", "README.md", "--model Qwen/Qwen3-4B-Instruct-2507", "--model Qwen/Qwen3-8B", 1, "README.md:24 VL810"),
-    Mutant("oel", "README.md", "50,Qwen/Qwen3-4B-Instruct-2507,,", "50,Qwen/Qwen3-8B,,", 1, "README.md:16 VL810"),
+    Mutant("oel", "README.md", "50,Qwen/Qwen3-4B-Instruct-2507,,", "50,Qwen/Qwen3-8B,,", 1, "README.md:16 VL810", True),
     Mutant(
         "oel",
         "README.md",
@@ -355,6 +383,7 @@ MUTANTS = (
         "50,500,50,sokoban-q3-4b-con-r1,80",
         1,
         "README.md:69 VL810",
+        True,
     ),
     Mutant("oel", "README.md", "--max_response_length 1024", "--max_response_length 512", 3, "README.md:103 VL803"),
     Mutant("oel", "README.md", "--textgame_max_steps 5", "--textgame_max_steps 7", 2, "README.md:50 VL803"),
@@ -420,7 +449,9 @@ MUTANTS = (
     Mutant(
         "gad", "README.md", "/lmsys-7b-warmup/global_step", "/lmsys-7b-warm-up/global_step", 1, "README.md:47 VL203"
     ),
-    Mutant("gad", "README.md", '/global_step_${STEP}" "', '/global_step_${STEP}/actor" "', 1, "README.md:47 VL204"),
+    Mutant(
+        "gad", "README.md", '/global_step_${STEP}" "', '/global_step_${STEP}/actor" "', 1, "README.md:47 VL204", True
+    ),
     Mutant("gad", "README.md", "--ckpt_start 800", "--ckpt_start 810", 1, "README.md:69 VL202"),
     Mutant("gad", "README.md", "--ckpt_step 50", "--ckpt_step 40", 1, "README.md:69 VL202"),
     Mutant("gad", "gad.exp.yaml", "role: critic, step: 800", "role: critic, step: 850", 1, "gad.exp.yaml:52 VL204"),
@@ -488,15 +519,45 @@ MUTANTS = (
 )
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
-def test_a_fault_is_found_at_its_place(mutant: Mutant, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = tmp_path / mutant.family
-    shutil.copytree(FIXTURES / "experiments" / mutant.family / "clean", folder)
-    path = folder / mutant.file
-    path.write_text(mutant.applied(path.read_text("utf-8")), "utf-8")
+def together(mutants: Iterable[Mutant]) -> list[list[Mutant]]:
+    """The mutants, those together that bear each other."""
+    groups: list[list[Mutant]] = []
+    for mutant in mutants:
+        group = next((group for group in groups if fits(mutant, group)), None)
+        if group is None:
+            groups.append(group := [])
+        group.append(mutant)
+    return groups
+
+
+def fits(mutant: Mutant, group: Sequence[Mutant]) -> bool:
+    """Whether a group takes one more mutant."""
+    there = sum(each.file == mutant.file for each in group)
+    return there < MOST and all(mutant.bears(other) for other in group)
+
+
+def spoil(path: Path, mutants: Sequence[Mutant]) -> None:
+    """Put the faults into a file, the last one first, so that the places of the others stay as they are."""
+    text = path.read_text("utf-8")
+    for at, mutant in sorted(((each.place(text), each) for each in mutants), key=lambda each: -each[0]):
+        text = text[:at] + mutant.new + text[at + len(mutant.old) :]
+    path.write_text(text, "utf-8")
+
+
+GROUPS = [[each] for each in MUTANTS] if os.environ.get("VERLINT_MUTANTS") == "alone" else together(MUTANTS)
+
+
+@pytest.mark.parametrize("mutants", GROUPS, ids=lambda group: f"{group[0].family}-{group[0].found}-{len(group)}")
+def test_faults_are_found_at_their_places(
+    mutants: list[Mutant], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / mutants[0].family
+    shutil.copytree(FIXTURES / "experiments" / mutants[0].family / "clean", folder)
+    for file in {each.file for each in mutants}:
+        spoil(folder / file, [each for each in mutants if each.file == file])
     monkeypatch.chdir(folder)
-    settings = Settings(root=folder, select=("VL8", mutant.found.split()[-1]))
+    settings = Settings(root=folder, select=("VL8", *sorted({each.code for each in mutants})))
     loading = load(["."], settings)
     report = check_project(loading.files, settings, folder, unreadable=loading.unreadable)
     found = [f"{each.file}:{each.span.begin.line if each.span else 0} {each.code}" for each in report.findings]
-    assert found == mutant.found.split(", ")
+    assert sorted(found) == sorted(place for each in mutants for place in each.found.split(", "))

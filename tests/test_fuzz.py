@@ -30,7 +30,7 @@ def test_damaged_fixtures(name: str) -> None:
 
 
 def test_all_rules_over_every_fixture() -> None:
-    """Its own test runs a fixture with its own rule only; `test_contracts.py` runs all rules over the good ones."""
+    """Its own test runs a fixture with its own rule only, except the good ones."""
     crashed = []
     for example in [each for each in EXAMPLES if each.kind != "good"]:
         with project_copy(example):

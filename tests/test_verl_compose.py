@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import hydra_oracle as oracle
-from verl_wheels import unpacked
+from verl_wheels import unpacked, wheels_folder
 from verlint.files.tree import Tree
 from verlint.languages.hydra.override import Override, parse_override
 from verlint.source import Source
@@ -25,7 +25,7 @@ from verlint.verl.overriding import Applied
 TREES = Path(__file__).parent / "verl_trees"
 TRAINER = "verl/trainer/config"
 LATER = "verl/experimental/later/config"
-SETS = int(os.environ.get("VERLINT_HYDRA_SETS", "400"))
+SETS = int(os.environ.get("VERLINT_HYDRA_SETS", "150"))
 GROUP_SETS = 25
 SEED = 20_250
 
@@ -255,7 +255,7 @@ def wheel(version: str, folder: Path) -> Path:
 @pytest.fixture(scope="session")
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where the wheels of this run lie."""
-    return tmp_path_factory.getbasetemp() / "verl-wheels"
+    return wheels_folder(tmp_path_factory)
 
 
 WHEELS = ["0.4.1", "0.5.0", "0.7.1", "0.9.1"]

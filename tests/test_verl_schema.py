@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from verl_wheels import builder, unpacked
+from verl_wheels import builder, unpacked, wheels_folder
 from verlint.verl import schema as reader
 from verlint.verl.defaults import CONSTANT, defaults_of
 from verlint.verl.passthrough import is_open
@@ -43,7 +43,7 @@ def test_the_file_has_no_line_that_is_no_json() -> None:
 @pytest.mark.network
 @pytest.mark.parametrize("version", ["0.9.1"])
 def test_the_script_makes_what_the_file_holds(version: str, tmp_path_factory: pytest.TempPathFactory) -> None:
-    wheels = tmp_path_factory.getbasetemp() / "verl-wheels"
+    wheels = wheels_folder(tmp_path_factory)
     unpacked(version, wheels)
     assert builder().check(version, wheels, wheels) == []
 
@@ -51,7 +51,7 @@ def test_the_script_makes_what_the_file_holds(version: str, tmp_path_factory: py
 @pytest.mark.network
 @pytest.mark.slow
 def test_the_script_makes_the_file(tmp_path_factory: pytest.TempPathFactory) -> None:
-    wheels = tmp_path_factory.getbasetemp() / "verl-wheels"
+    wheels = wheels_folder(tmp_path_factory)
     script = builder()
     facts = {version: script.Wheel(unpacked(version, wheels)).facts() for version in script.VERSIONS}
     made = script.encode(facts, script.kept_forks(FILE))

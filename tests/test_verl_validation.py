@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from constraint_launches import launches_of
-from verl_wheels import unpacked
+from verl_wheels import unpacked, wheels_folder
 from verlint.experiment.launch import Launch
 from verlint.verl.constraints import Row, violations
 from verlint.verl.constraints.batch import ROWS as BATCH
@@ -200,7 +200,7 @@ def test_verl_rejects_what_the_rows_reject(
 ) -> None:
     from verlint.verl.schema import schema
 
-    root = unpacked(version, tmp_path_factory.getbasetemp() / "wheels")
+    root = unpacked(version, wheels_folder(tmp_path_factory))
     known = schema(version, config)
     assert known is not None
     sets = list(variations(version, known.keys))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import enum
+import gc
 import importlib.abc
 import importlib.machinery
 import io
@@ -239,6 +240,7 @@ def checks_of(root: Path, version: tuple[int, ...]) -> Iterator[Callable[[Any], 
 
 def main() -> None:
     """Check the override sets on standard input."""
+    gc.disable()  # a config holds thousands of nodes that refer to each other, and the process is short
     root, text = Path(sys.argv[1]), sys.argv[2]
     version = tuple(int(each) for each in text.split(".")[:3])
     config = compose(root, root / "verl/trainer/config", sys.argv[3])
