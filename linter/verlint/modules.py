@@ -24,6 +24,7 @@ _BY_TIME = MAGIC_NUMBER + bytes(4)
 """How a compiled file begins that counts by the time of its source."""
 _HEAD = 16
 _BINARY = getattr(os, "O_BINARY", 0)
+_PARSE = "urllib.parse"
 
 
 class _Loader(SourceFileLoader):
@@ -79,3 +80,25 @@ def find_quickly() -> None:
     plain = sys.pycache_prefix is None and not sys.flags.optimize and sys.implementation.cache_tag
     if plain and _Finder not in sys.meta_path:
         sys.meta_path.insert(0, _Finder)  # type: ignore[arg-type]
+    _import_pathlib()
+
+
+def _import_pathlib() -> None:
+    """Import `pathlib` without `urllib.parse`, which takes longer to import and has one function that only
+    `Path.as_uri` calls, and which is imported when it is called."""
+    if "pathlib" in sys.modules or _PARSE in sys.modules:
+        return
+    stand_in = sys.modules[_PARSE] = type(sys)(_PARSE)
+    stand_in.quote_from_bytes = _quote_from_bytes  # type: ignore[attr-defined]
+    try:
+        __import__("pathlib")
+    except ImportError:  # a Python whose `pathlib` asks for more
+        sys.modules.pop("pathlib", None)
+    finally:
+        del sys.modules[_PARSE]
+
+
+def _quote_from_bytes(text: bytes) -> str:
+    from urllib.parse import quote_from_bytes
+
+    return quote_from_bytes(text)

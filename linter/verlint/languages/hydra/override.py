@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from enum import Enum
-from functools import lru_cache
 
 from verlint.languages.hydra.functions import SWEEPS, Element, Glob, Pending, Quoted, Shuffled
 from verlint.languages.hydra.lexing import HOLE, single, skeleton
@@ -100,12 +99,34 @@ def is_override_like(word: Text) -> bool:
     return _LIKE.match(skeleton(word)) is not None
 
 
-@lru_cache(maxsize=512)
+_MOST_KEPT: Final = 512
+_MOST_ALIKE: Final = 8
+_kept: dict[str, list[tuple[Text, Override | None]]] = {}
+"""What words are, by their text."""
+
+
 def parse_override(word: Text) -> Override | None:
     """The override that a word is, with `error` when Hydra would refuse it; None for an empty word or an option.
 
-    Kept for the next path through the same script: most words of a command are the same on all of them."""
+    Kept for the next path through the same script: most words of a command are the same on all of them. They are looked
+    up by their text, as a hash of all that they hold takes longer than to compare them, piece by piece."""
     text = skeleton(word)
+    known = _kept.get(text)
+    if known is None:
+        if len(_kept) >= _MOST_KEPT:
+            _kept.clear()
+        known = _kept[text] = []
+    for each, found in known:
+        if each == word:
+            return found
+    if len(known) >= _MOST_ALIKE:
+        known.clear()
+    found = _override_of(word, text)
+    known.append((word, found))
+    return found
+
+
+def _override_of(word: Text, text: str) -> Override | None:
     if not text or text[0] == "-":
         return None
     match = _PLAIN.match(text)
