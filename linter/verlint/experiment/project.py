@@ -141,7 +141,7 @@ class Project:
 
     def mentions(self, words: Iterable[str]) -> bool:
         """Whether one of the words (in lower case) stands in a file that is loaded or called, in its path, or in what
-        the settings teach of launchers."""
+        the settings teach of launchers. Lines of a launcher that are a comment in prose do not count."""
         known = self._mentioned
         for word in words:
             if word not in known:
@@ -155,8 +155,12 @@ class Project:
         assert self.launches is not None  # the scripts that are called and the configs that are named are read by now
         entries = " ".join(launch.program.entry for launch in self.config_launches)  # which is written nowhere
         taught = f"taught launchers {dict(self.settings.launchers)}" if self.settings.launchers else ""
-        files = [(self.root.name, entries + taught)] + [(file.source.path, file.source.text) for file in self.files]
-        return "\n".join(each for pair in (*files, *self.tree.texts()) for each in pair).lower()
+        files = [(file.source.path, _looked_at(file.source, file.kind)) for file in self.files]
+        called = [
+            (path, "" if id(source) in self.kinds else _looked_at(source, Kind.LAUNCHER if _is_shell(path) else Kind.NONE))
+            for path, source in self.tree.by_path()
+        ]
+        return "\n".join(each for pair in ((self.root.name, entries + taught), *files, *called) for each in pair).lower()
 
     @property
     def called_sources(self) -> list[Source]:
@@ -278,6 +282,19 @@ class Project:
                 if path is not None and path != variant.entry.path:
                     found.add(path)
         return found
+
+
+def _looked_at(source: Source, kind: Kind) -> str:
+    """The text of a file; that of a launcher without lines such as `# start Ray first`, which no rule looks at. What a
+    program reads of comments (`#SBATCH`, `#!`) has no blank behind the sign, or names verlint."""
+    text = source.text
+    if kind is not Kind.LAUNCHER or "# " not in text:
+        return text
+    return "\n".join(line for line in text.split("\n") if not line.lstrip().startswith("# ") or "verlint" in line)
+
+
+def _is_shell(path: str) -> bool:
+    return path.endswith((".sh", ".bash"))
 
 
 def _common_root(root: Path, files: Iterable[Loaded]) -> Path:

@@ -62,7 +62,6 @@ class Override:
 
 
 _FORMS: Final = {"": Form.SET, "+": Form.ADD, "++": Form.FORCE, "~": Form.DELETE}
-_PREFIX: Final = pattern(r"\+\+?|~|")
 _PLAIN: Final = pattern(
     rf"(\+\+?|)([A-Za-z_]\w*(?:\.[A-Za-z_][\w-]*)*)=([\w./:@%+*?|{HOLE}-]{{0,4000}})\Z",
     re.ASCII,
@@ -217,8 +216,7 @@ class _Layout:
 
 
 def _layout(text: str) -> _Layout:
-    match = _PREFIX.match(text)
-    sign = match[0] if match else ""
+    sign = next((each for each in ("++", "+", "~") if text.startswith(each)), "")
     equal = text.find("=", len(sign))
     if equal < 0:
         return _Layout(_FORMS[sign], len(sign), len(text), False, len(text))
