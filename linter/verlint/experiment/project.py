@@ -157,10 +157,15 @@ class Project:
         taught = f"taught launchers {dict(self.settings.launchers)}" if self.settings.launchers else ""
         files = [(file.source.path, _looked_at(file.source, file.kind)) for file in self.files]
         called = [
-            (path, "" if id(source) in self.kinds else _looked_at(source, Kind.LAUNCHER if _is_shell(path) else Kind.NONE))
+            (
+                path,
+                "" if id(source) in self.kinds else _looked_at(source, Kind.LAUNCHER if _is_shell(path) else Kind.NONE),
+            )
             for path, source in self.tree.by_path()
         ]
-        return "\n".join(each for pair in ((self.root.name, entries + taught), *files, *called) for each in pair).lower()
+        return "\n".join(
+            each for pair in ((self.root.name, entries + taught), *files, *called) for each in pair
+        ).lower()
 
     @property
     def called_sources(self) -> list[Source]:

@@ -320,10 +320,7 @@ def _may_lose(text: Source, head: Simple, following: Sequence[Simple | None], ca
     if first is None:
         return False
     plausible = (
-        "\\\n" in written(text, head)
-        or is_launch(text, head)
-        or cause not in _UNMARKED
-        or _calls(written(text, head))
+        "\\\n" in written(text, head) or is_launch(text, head) or cause not in _UNMARKED or _calls(written(text, head))
     )
     if not plausible:
         return False
