@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from weakref import WeakKeyDictionary
 
 from verlint.experiment.launch import CONTAINERS, Launch, enters_container
 from verlint.experiment.paths import Components, absolute, components, is_below, last_component, written_at
@@ -21,6 +20,7 @@ from verlint.languages.bash.pieces import MARK, flat
 from verlint.languages.bash.replay import Path
 from verlint.languages.bash.wrappers import program_name, unwrap
 from verlint.lazy import pattern
+from verlint.memo import WeakKeyDictionary
 from verlint.record import dataclass, field, replace
 from verlint.source import Source, Span
 from verlint.value import Literal, Text, Value, literal

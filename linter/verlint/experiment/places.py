@@ -4,7 +4,6 @@ in."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from weakref import WeakKeyDictionary
 
 from verlint.experiment.project import Project
 from verlint.experiment.script import Script
@@ -12,6 +11,7 @@ from verlint.experiment.variants import Variant
 from verlint.files.kinds import Kind
 from verlint.files.loading import Loaded
 from verlint.languages.bash.command import Assignment, Command
+from verlint.memo import WeakKeyDictionary
 from verlint.record import dataclass, field
 from verlint.source import Source, Span
 from verlint.value import Hole

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, cached_property, partial
-from math import lcm
 
 from verlint.record import dataclass
 from verlint.value import Data, show
@@ -406,6 +405,8 @@ class Facts:
         batch to a multiple of the ranks and of all updates. Undecided when they do not divide otherwise."""
         samples, dp = self.samples, self.dp
         if self.trainer == "v1":
+            from math import lcm
+
             multiple = lcm(dp, self.mini_samples)
             if self.critic_used:
                 multiple = lcm(multiple, self.count("critic.ppo_mini_batch_size") * self.count(SAMPLES_OF_PROMPT))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from weakref import WeakKeyDictionary
 
 from verlint.experiment.places import variants_in
 from verlint.experiment.project import Project
@@ -30,6 +29,7 @@ from verlint.languages.bash.syntax import (
 from verlint.languages.bash.variables import SETS_UP_TOOLS
 from verlint.languages.bash.walk import children, literal_word, walk
 from verlint.lazy import pattern
+from verlint.memo import WeakKeyDictionary
 from verlint.record import dataclass, field
 from verlint.source import Source, Span
 
