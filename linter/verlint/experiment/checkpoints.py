@@ -334,7 +334,10 @@ def _uses(step: _Step, argv: Sequence[Text]) -> Iterator[Use]:
 
 
 def _mentions_step(word: Text) -> bool:
-    return any(isinstance(part, Literal) and "global_step_" in part.text for part in word.parts)
+    for part in word.parts:  # asked of each word of each command
+        if part.__class__ is Literal and "global_step_" in part.text:
+            return True
+    return False
 
 
 def _key_and_value(word: Text) -> tuple[str, Text]:

@@ -149,15 +149,18 @@ class Facts:
             raise Undecided(key)
         return found
 
-    def values(self, keys: Collection[str]) -> tuple[object, ...] | None:
-        """The values of keys, for `has_values` of other launches; None when one is a list or a section."""
-        found = tuple(map(self._value_of, keys))
-        return None if any(isinstance(each, (list, dict)) for each in found) else found
+    def values(self, keys: Collection[str]) -> tuple[tuple[str, object], ...] | None:
+        """Keys with their values, for `has_values` of other launches; None when one is a list or a section."""
+        found = tuple((key, self._value_of(key)) for key in keys)
+        return None if any(isinstance(each, (list, dict)) for _, each in found) else found
 
-    def has_values(self, keys: Collection[str], values: tuple[object, ...]) -> bool:
-        """Whether the keys have these values. One that only the host knows is as good as any other."""
-        for key, value in zip(keys, values, strict=True):
-            found = self._value_of(key)
+    def has_values(self, values: tuple[tuple[str, object], ...]) -> bool:
+        """Whether keys have these values. One that only the host knows is as good as any other."""
+        kept = self._found
+        for key, value in values:
+            found = kept.get(key, self)
+            if found is self:
+                found = self._value_of(key)
             if found is value:
                 continue
             if found.__class__ is not value.__class__:

@@ -116,7 +116,7 @@ class _Known:
 
     row: Row
     holds: bool
-    passed: list[tuple[dict[str, None], tuple[object, ...]]]
+    passed: list[tuple[dict[str, None], tuple[tuple[str, object], ...]]]
 
 
 _MOST_KEPT = 4
@@ -131,7 +131,7 @@ def violations(facts: Sequence[Facts], rows: Iterable[Row], alike: Iterable[Row]
     asked = (*rows, *alike)
     found: dict[str, Violation] = {}
     for row in rows:
-        if row.id in found or any(each in found for each in row.unless):
+        if found and (row.id in found or any(each in found for each in row.unless)):
             continue
         shown = _rejected(facts[0], row)
         if shown is None or not all(_rejected_by_any(each, row, asked) for each in facts[1:]):
@@ -158,7 +158,7 @@ def _rejected(facts: Facts, row: Row) -> Facts | None:
     if not known.holds:
         return None
     for keys, values in known.passed:
-        if facts.has_values(keys, values):
+        if facts.has_values(values):
             facts.read.update(keys)
             return None
     before, facts.read, facts.beyond = facts.read, {}, facts.config is None
