@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from constraint_launches import MAIN, findings_of, launches_of, parquet_end
+from verlint.experiment.launch import Launch
 from verlint.verl.constraints import Row, violations
 from verlint.verl.constraints.asynchronous import ROWS as ASYNCHRONOUS
 from verlint.verl.constraints.batch import ROWS as BATCH
@@ -375,3 +376,33 @@ def test_of_versions_that_may_be_in_use_all_must_reject(
         for launch in launches_of(tmp_path, monkeypatch, [words_of(text)], version, entry_of(text))
     ]
     assert {each.row.id for each in violations(facts, RULES[code])} == ({shown} if shown else set())
+
+
+def test_what_a_launch_is_told_does_not_hang_on_those_before_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bases = (["data.train_batch_size=64"], ["data.train_batch_size=True"], ["actor_rollout_ref.rollout.n=${N}"])
+    more = (
+        ["actor_rollout_ref.rollout.n=1"],
+        ["actor_rollout_ref.rollout.n=1.0"],
+        ["actor_rollout_ref.actor.ppo_mini_batch_size=128"],
+        ["actor_rollout_ref.actor.ppo_mini_batch_size=$MINI"],
+        ["actor_rollout_ref.actor.use_dynamic_bsz=$DYNAMIC"],
+        ["actor_rollout_ref.actor.use_dynamic_bsz=1"],
+        ["actor_rollout_ref.actor.use_dynamic_bsz=True", "actor_rollout_ref.actor.ppo_max_token_len_per_gpu=8"],
+    )
+    sets = [[*base, *words] for base in bases for words in ([], *more)]
+
+    rows = [row for every in RULES.values() for row in every]
+
+    def said(launch: Launch) -> list[str]:
+        return [each.row.id + each.message + str(each.on_defaults) for each in violations(launch.facts, rows)]
+
+    together = [said(launch) for launch in launches_of(tmp_path, monkeypatch, sets, "0.7.0")]
+    alone = []
+    for launch in launches_of(tmp_path, monkeypatch, sets, "0.7.0"):
+        for facts in launch.facts:
+            facts.about.clear()
+        alone.append(said(launch))
+    assert together == alone
+    assert any(together)

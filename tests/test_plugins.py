@@ -216,6 +216,10 @@ def test_a_rule_whose_words_do_not_occur_is_not_imported(house: Site, capsys: py
     assert concise(capsys) == []
     assert "house_rules" in sys.modules
     assert "house_rules.hr101_foreign_project" not in sys.modules
+    with Path("train.sh").open("a") as launcher:
+        launcher.write("# project_name: of whom it is\n")  # a rule of a pack may look at comments
+    assert concise(capsys) == []
+    assert "house_rules.hr101_foreign_project" in sys.modules
 
 
 def test_rules_in_folders_of_a_pack(site: Site, capsys: pytest.CaptureFixture[str]) -> None:

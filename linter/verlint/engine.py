@@ -15,7 +15,16 @@ from verlint.files.loading import Loaded
 from verlint.files.reader import Unreadable
 from verlint.finding import Finding, Severity, Verdict
 from verlint.folding import agreed, folded, in_context
-from verlint.header import OWN_CODE, Header, UnknownRule, codes_of, find_header, match_headers, packs_in_use
+from verlint.header import (
+    OWN_CODE,
+    OWN_PACKAGE,
+    Header,
+    UnknownRule,
+    codes_of,
+    find_header,
+    match_headers,
+    packs_in_use,
+)
 from verlint.languages.bash.command import Command
 from verlint.memo import forget
 from verlint.record import dataclass, field, replace
@@ -211,7 +220,7 @@ def _with_edits_of_files(findings: list[Finding], project: Project) -> list[Find
 
 def _has_subject(rule: Header | Rule, project: Project, unreadable: Sequence[Unreadable]) -> bool:
     """Whether there is anything the rule looks at; a rule without is not even imported."""
-    if rule.words and not project.mentions(rule.words):
+    if rule.words and not project.mentions(rule.words, comments=not rule.module.startswith(f"{OWN_PACKAGE}.")):
         return False
     match rule.subject:
         case "Unreadable":

@@ -121,30 +121,46 @@ def _modules(package: str) -> Iterator[tuple[str, str]]:
 
 def read_header(module: str, path: str) -> Header:
     """What the declaration in the file of a rule says. Raises RuntimeError when there is none that can be read so."""
-    stream = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))  # `open` alone would take half of the time
+    stream = os.open(path, _FLAGS)  # `open` alone would take half of the time
     try:
-        text = os.read(stream, os.fstat(stream).st_size)
+        text = os.read(stream, _ENOUGH)
+        start = text.find(b"\n@rule(")
+        end = text.find(b"\ndef ", start)
+        if start < 0 or end < 0:
+            text += os.read(stream, os.fstat(stream).st_size)
+            start = text.find(b"\n@rule(")
+            end = text.find(b"\ndef ", start)
     finally:
         os.close(stream)
-    start = text.find(b"\n@rule(")
-    declared = text[start + 1 : text.find(b"\ndef ", start)].decode() if start >= 0 else ""
+    declared = text[start + 1 : end].decode() if start >= 0 else ""
     places = declared.split('"', 4)
     subject = _after("on=", places[-1]) if len(places) == 5 else ""
     if not subject:
         raise RuntimeError(f'{path} has no `@rule("VLnnn", "slug", on=…)`')
-    families, aliases, words = (_strings(name, declared) for name in ("families=", "aliases=", "words="))
-    return Header(places[1], places[3], module, subject, frozenset(families), aliases, words)
+    rest = places[-1]
+    return Header(
+        places[1],
+        places[3],
+        module,
+        subject,
+        frozenset(_strings("families=", rest)) if "families=" in rest else frozenset(),
+        _strings("aliases=", rest) if "aliases=" in rest else (),
+        _strings("words=", rest) if "words=" in rest else (),
+    )
+
+
+_FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0)
+_ENOUGH = 6000
+"""Bytes of a file that hold its declaration, nearly always."""
 
 
 def _after(name: str, text: str) -> str:
     """The word behind `name` in a declaration, "" when it is not there."""
-    return text.partition(name)[2].replace(")", ",").partition(",")[0].strip()
+    return text.partition(name)[2].partition(",")[0].partition(")")[0].strip()
 
 
 def _strings(name: str, text: str) -> tuple[str, ...]:
     """The strings of the set or tuple behind `name` in a declaration."""
-    if name not in text:
-        return ()
     behind = text.partition(name)[2]
     ends = [at for at in map(behind.find, ")]}") if at >= 0]
     return tuple(behind[: min(ends, default=0)].split('"')[1::2])

@@ -128,10 +128,12 @@ def _late_init(fields: Mapping[str, object]) -> Callable[..., None]:
     """An `__init__` that puts the real one in its place when it is first called."""
 
     def first(self: object, *args: object, **kwargs: object) -> None:
-        made = next(each for each in type(self).__mro__ if each.__dict__.get(FIELDS) is fields)
+        made: Any = type(self)
+        if made.__dict__.get(FIELDS) is not fields:
+            made = next(each for each in made.__mro__ if each.__dict__.get(FIELDS) is fields)
         real = _init(fields, after=hasattr(made, "__post_init__"))
         real.__qualname__ = f"{made.__qualname__}.__init__"
-        made.__init__ = real  # type: ignore[misc]
+        made.__init__ = real
         real(self, *args, **kwargs)
 
     return first

@@ -237,7 +237,7 @@ def load_rule(header: Header | Rule) -> Rule:
 
 def _imported(module: str) -> Rule:
     """The rule that a module declares."""
-    __import__(module)
+    __import__(module, fromlist=["check"])
     names = vars(sys.modules[module])
     for item in (names.get("check"), *names.values()):  # nearly all are called so, and a look at all takes its time
         declared = getattr(item, "verlint_rule", None)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator
 from functools import cache, lru_cache
-from math import log2
 
 from verlint.record import dataclass
 
@@ -396,6 +395,8 @@ def _looks_random(value: str) -> bool:
 
 def _entropy(value: str) -> float:
     """Shannon entropy in bits a character."""
+    from math import log2
+
     return -sum((share := value.count(each) / len(value)) * log2(share) for each in set(value))
 
 

@@ -6,7 +6,6 @@ printed: `Source.position` turns an offset into them.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -64,6 +63,8 @@ class Source:
 
     def position(self, offset: int) -> Position:
         """Line and column (both from 1) of a code-point offset of this source."""
+        from bisect import bisect_right
+
         line = bisect_right(self._line_starts, offset)
         return Position(line, offset - self._line_starts[line - 1] + 1)
 

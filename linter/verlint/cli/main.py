@@ -84,7 +84,10 @@ def console() -> None:
     they would take a tenth of a run. What large projects must let go is let go part by part (`verlint.engine`)."""
     import gc
 
+    from verlint.modules import find_quickly
+
     gc.disable()
+    find_quickly()
     code = main()
     try:
         sys.stdout.flush()

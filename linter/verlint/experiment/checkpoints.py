@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from weakref import WeakKeyDictionary
 
 from verlint.experiment.launch import CONTAINERS, Launch, enters_container
 from verlint.experiment.paths import Components, absolute, components, is_below, last_component, written_at
@@ -21,6 +20,7 @@ from verlint.languages.bash.pieces import MARK, flat
 from verlint.languages.bash.replay import Path
 from verlint.languages.bash.wrappers import program_name, unwrap
 from verlint.lazy import pattern
+from verlint.memo import WeakKeyDictionary
 from verlint.record import dataclass, field, replace
 from verlint.source import Source, Span
 from verlint.value import Literal, Text, Value, literal
@@ -334,7 +334,10 @@ def _uses(step: _Step, argv: Sequence[Text]) -> Iterator[Use]:
 
 
 def _mentions_step(word: Text) -> bool:
-    return any(isinstance(part, Literal) and "global_step_" in part.text for part in word.parts)
+    for part in word.parts:  # noqa: SIM110 (asked of each word of each command)
+        if part.__class__ is Literal and "global_step_" in part.text:
+            return True
+    return False
 
 
 def _key_and_value(word: Text) -> tuple[str, Text]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from weakref import WeakKeyDictionary
 
 from verlint.experiment.stage import Experiment, Stage
 from verlint.experiment.stage_settings import Setting, setting
+from verlint.memo import WeakKeyDictionary
 from verlint.record import dataclass
 
 TYPE_CHECKING = False  # as `typing` says it, without its import

@@ -3,9 +3,7 @@ in."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from weakref import WeakKeyDictionary
 
 from verlint.experiment.project import Project
 from verlint.experiment.script import Script
@@ -13,6 +11,7 @@ from verlint.experiment.variants import Variant
 from verlint.files.kinds import Kind
 from verlint.files.loading import Loaded
 from verlint.languages.bash.command import Assignment, Command
+from verlint.memo import WeakKeyDictionary
 from verlint.record import dataclass, field
 from verlint.source import Source, Span
 from verlint.value import Hole
@@ -109,11 +108,22 @@ def within(inner: Span, outer: Span) -> bool:
     return inner.source is outer.source and outer.start <= inner.start and inner.end <= outer.end
 
 
+def _holds_word(text: str, word: str) -> bool:
+    """Whether a word stands in a text, and is no part of a longer one."""
+    at = text.find(word)
+    while at >= 0:
+        around = text[at - 1 : at] if at else "", text[at + len(word) : at + len(word) + 1]
+        if not any(each.isalnum() or each == "_" for each in around):
+            return True
+        at = text.find(word, at + 1)
+    return False
+
+
 def replaceable(assignment: Assignment, assignments: Mapping[str, Sequence[Assignment]]) -> bool:
     """Whether the caller has a say in the variable: it is set only when unset, or an option or argument may set it.
     `assignments` are those of its file, by name."""
     guards = [guard.text for guard in assignment.around.guards if assignment.name in guard.text]
-    if any(re.search(rf"\b{re.escape(assignment.name)}\b", text) for text in guards):
+    if any(_holds_word(text, assignment.name) for text in guards):
         return True
     for other in assignments.get(assignment.name, ()):
         if other.value is not None and other.value.parts:

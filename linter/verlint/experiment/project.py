@@ -139,24 +139,40 @@ class Project:
 
         return [read_spec(file.source) for file in files]
 
-    def mentions(self, words: Iterable[str]) -> bool:
+    def mentions(self, words: Sequence[str], *, comments: bool = False) -> bool:
         """Whether one of the words (in lower case) stands in a file that is loaded or called, in its path, or in what
-        the settings teach of launchers."""
+        the settings teach of launchers. Lines of a launcher that are a comment in prose count when that is asked."""
         known = self._mentioned
         for word in words:
             if word not in known:
                 known[word] = word in self._lower_text
             if known[word]:
                 return True
-        return False
+        return comments and any(word in self._lower_comments for word in words)
 
     @cached_property
     def _lower_text(self) -> str:
         assert self.launches is not None  # the scripts that are called and the configs that are named are read by now
         entries = " ".join(launch.program.entry for launch in self.config_launches)  # which is written nowhere
         taught = f"taught launchers {dict(self.settings.launchers)}" if self.settings.launchers else ""
-        files = [(self.root.name, entries + taught)] + [(file.source.path, file.source.text) for file in self.files]
-        return "\n".join(each for pair in (*files, *self.tree.texts()) for each in pair).lower()
+        files = [(file.source.path, _looked_at(file.source, file.kind)) for file in self.files]
+        called = [
+            (
+                path,
+                "" if id(source) in self.kinds else _looked_at(source, Kind.LAUNCHER if _is_shell(path) else Kind.NONE),
+            )
+            for path, source in self.tree.by_path()
+        ]
+        return "\n".join(
+            each for pair in ((self.root.name, entries + taught), *files, *called) for each in pair
+        ).lower()
+
+    @cached_property
+    def _lower_comments(self) -> str:
+        """The lines that `_lower_text` leaves out."""
+        texts = [file.source.text for file in self.files if file.kind is Kind.LAUNCHER]
+        texts += [source.text for path, source in self.tree.by_path() if _is_shell(path)]
+        return "\n".join(line for text in texts for line in text.split("\n") if _is_prose(line)).lower()
 
     @property
     def called_sources(self) -> list[Source]:
@@ -278,6 +294,25 @@ class Project:
                 if path is not None and path != variant.entry.path:
                     found.add(path)
         return found
+
+
+def _looked_at(source: Source, kind: Kind) -> str:
+    """The text of a file; that of a launcher without lines such as `# start Ray first`, which no rule of ours looks
+    at."""
+    text = source.text
+    if kind is not Kind.LAUNCHER or "# " not in text:
+        return text
+    return "\n".join(line for line in text.split("\n") if not _is_prose(line))
+
+
+def _is_prose(line: str) -> bool:
+    """Whether a line is a comment for people. What a program reads of comments (`#SBATCH`, `#!`) has no blank behind
+    the sign, or names verlint."""
+    return line.lstrip().startswith("# ") and "verlint" not in line
+
+
+def _is_shell(path: str) -> bool:
+    return path.endswith((".sh", ".bash"))
 
 
 def _common_root(root: Path, files: Iterable[Loaded]) -> Path:

@@ -34,6 +34,7 @@ def stages_of_launcher(path: str) -> tuple[tuple[Family, StageKind], ...]:
     return tuple(found)
 
 
+@lru_cache(maxsize=256)
 def _core(expression: str) -> str:
     """Characters that each match of an expression holds: a quick test, as most paths match no expression."""
     plain = _NOT_PLAIN.sub(" ", expression)

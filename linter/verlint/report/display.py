@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from unicodedata import category, east_asian_width
 
 from verlint.lazy import pattern
 
@@ -76,6 +75,8 @@ def wrap(text: str, width: int) -> list[str]:
 def _columns(character: str) -> int:
     if character.isascii():
         return 1
+    from unicodedata import category, east_asian_width
+
     if category(character) in ("Mn", "Me") or character in "\u200c\u200d":
         return 0
     return 2 if east_asian_width(character) in ("W", "F") else 1

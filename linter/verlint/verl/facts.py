@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, cached_property, partial
-from math import lcm
 
 from verlint.record import dataclass
 from verlint.value import Data, is_quantity, show
@@ -22,6 +21,8 @@ from verlint.verl.versions import version_key
 
 TYPE_CHECKING = False  # as `typing` says it, without its import
 if TYPE_CHECKING:
+    from typing import Any
+
     from verlint.languages.hydra.override import Override
     from verlint.verl.in_use import VerlInUse
     from verlint.verl.model_config import ModelConfig
@@ -60,6 +61,9 @@ _LAST = 999
 _MANY = 12
 _NOTHING = object()
 _UNDECIDED = object()
+_PLAIN = (bool, int, float, str)
+_ABOUT: dict[tuple[str, str], dict[int, Any]] = {}
+"""What `Facts.about` is, by version and entry point."""
 
 
 def _none(*_: object) -> None:
@@ -81,8 +85,10 @@ class Facts:
     """The config of a launch on one version, and what follows from it.
 
     `version` and `label` name the version or checkout; `entry` is the dotted name of the entry point; `at_hand` is
-    what of models and data is on disk. `read` collects the keys that were asked for. Methods raise `Undecided` for
-    what is not known before the run."""
+    what of models and data is on disk. `read` collects the keys that were asked for, `beyond` says whether anything was
+    that is no value of a key: what the launch itself gives, and what is on disk. `about` keeps what is found of all
+    launches on this version and with this entry point. Methods raise `Undecided` for what is not known before the
+    run."""
 
     def __init__(
         self,
@@ -99,6 +105,8 @@ class Facts:
         self.entry = entry
         self.chosen: Mapping[str, Data] = chosen or {}
         self.read: dict[str, None] = {}
+        self.beyond = False
+        self.about = _ABOUT.setdefault((version, entry), {})
         self._found: dict[str, object] = {}
         self.at_hand = at_hand or AtHand()
 
@@ -136,11 +144,39 @@ class Facts:
         self.read[key] = None
         if key in self.chosen:
             return self.chosen[key]
+        found = self._value_of(key)
+        if found is _UNDECIDED:
+            raise Undecided(key)
+        return found
+
+    def values(self, keys: Collection[str]) -> tuple[tuple[str, object], ...] | None:
+        """Keys with their values, for `has_values` of other launches; None when one is a list or a section."""
+        found = tuple((key, self._value_of(key)) for key in keys)
+        return None if any(isinstance(each, (list, dict)) for _, each in found) else found
+
+    def has_values(self, values: tuple[tuple[str, object], ...]) -> bool:
+        """Whether keys have these values. One that only the host knows is as good as any other."""
+        kept = self._found
+        for key, value in values:
+            found = kept.get(key, self)
+            if found is self:
+                found = self._value_of(key)
+            if found is value:
+                continue
+            if found.__class__ is not value.__class__:
+                return False
+            if isinstance(found, Unknown):
+                if found.broken != value.broken:  # type: ignore[attr-defined]
+                    return False
+            elif found.__class__ not in _PLAIN or found != value:
+                return False
+        return True
+
+    def _value_of(self, key: str) -> object:
+        """The value of a key as it is kept, without a note that it was asked for."""
         found = self._found.get(key, self)
         if found is self:
             found = self._found[key] = self._look_up(key)
-        if found is _UNDECIDED:
-            raise Undecided(key)
         return found
 
     def _look_up(self, key: str) -> object:
@@ -157,11 +193,13 @@ class Facts:
 
     def given(self, key: str) -> bool:
         """Whether the launch sets the key."""
+        self.beyond = True
         return self.config is not None and key in self.config.set_by
 
     @property
     def given_keys(self) -> Collection[str]:
         """The keys that the launch sets."""
+        self.beyond = True
         return () if self.config is None else self.config.set_by
 
     @property
@@ -226,6 +264,7 @@ class Facts:
 
     def texts(self, key: str) -> list[str]:
         """The text of a key, or those of its list, with unknown parts as people write them (`${HOME}/a.parquet`)."""
+        self.beyond = True
         found = self._at(key)
         if isinstance(found, Unknown) and found.value is not None and found.value.text is not None:
             return [found.value.text.shown]
@@ -241,6 +280,7 @@ class Facts:
     @property
     def processes(self) -> int:
         """The processes that the launcher starts, one on each GPU; where Ray starts them it is not known."""
+        self.beyond = True
         found = self.at_hand.processes()
         if not found:
             raise Undecided(GPUS)
@@ -368,6 +408,8 @@ class Facts:
         batch to a multiple of the ranks and of all updates. Undecided when they do not divide otherwise."""
         samples, dp = self.samples, self.dp
         if self.trainer == "v1":
+            from math import lcm
+
             multiple = lcm(dp, self.mini_samples)
             if self.critic_used:
                 multiple = lcm(multiple, self.count("critic.ppo_mini_batch_size") * self.count(SAMPLES_OF_PROMPT))
@@ -378,9 +420,14 @@ class Facts:
 
     # ---- the model
 
-    @cached_property
+    @property
     def model(self) -> ModelConfig | None:
         """The `config.json` of the model, None when it is not at hand."""
+        self.beyond = True
+        return self._model
+
+    @cached_property
+    def _model(self) -> ModelConfig | None:
         return self.at_hand.model()
 
     def of_model(self, name: str) -> int:
@@ -393,9 +440,14 @@ class Facts:
             raise Undecided(MODEL_PATH)
         return found
 
-    @cached_property
+    @property
     def critic_model(self) -> ModelConfig | None:
         """The `config.json` of the critic's model, None when it is not at hand."""
+        self.beyond = True
+        return self._critic_model
+
+    @cached_property
+    def _critic_model(self) -> ModelConfig | None:
         return self.at_hand.critic()
 
     def of_critic(self, name: str) -> int:
@@ -411,6 +463,7 @@ class Facts:
 
     def rows(self, key: str) -> int:
         """The rows in the data files that a key names, before any is filtered."""
+        self.beyond = True
         given = self.plain(key)
         listed = given if isinstance(given, list) else [given]
         paths = [path for path in listed if isinstance(path, str)]

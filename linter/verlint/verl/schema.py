@@ -218,6 +218,7 @@ class Schema:
         self.name = name
         self.leaves = leaves
         self.title = title or f"VeRL {version}"
+        self._kinds: dict[str, frozenset[str]] = {}
 
     @property
     def keys(self) -> frozenset[str]:
@@ -265,6 +266,12 @@ class Schema:
 
         From its default, the annotation of its field in the data class the section becomes, and, where both say null
         or nothing, its defaults in other versions."""
+        found = self._kinds.get(key)
+        if found is None:
+            found = self._kinds[key] = self._kind(key)
+        return found
+
+    def _kind(self, key: str) -> frozenset[str]:
         if key in self.sections and key not in self.leaves:
             return frozenset(["dict"])
         if key not in self.leaves:

@@ -45,6 +45,7 @@ def outcomes(facts: Facts, ask: Callable[[Facts], bool]) -> Iterator[tuple[bool 
             yield None, tried
         finally:
             facts.read.update(tried.read)
+            facts.beyond = facts.beyond or tried.beyond
     if waiting:
         yield None, facts
 

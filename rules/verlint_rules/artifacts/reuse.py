@@ -36,11 +36,16 @@ def resumptions(script: Script, project: Project) -> Iterator[Resumption]:
 
 
 def _on(path: Path, project: Project) -> Iterator[Resumption]:
+    runs = [
+        (command, None if command.builtin or command.function else project.launch(command)) for command in path.commands
+    ]
+    if sum(launch is not None for _, launch in runs) < 2:
+        return
     saved: dict[Components, Launch] = {}
-    for command in path.commands:
-        launch = None if command.builtin or command.function else project.launch(command)
+    for command, launch in runs:
         if launch is None or not is_training(launch):
-            _remove(saved, command)
+            if saved:
+                _remove(saved, command)
             continue
         named = _named_folder(launch)
         if named is not None and named in saved:

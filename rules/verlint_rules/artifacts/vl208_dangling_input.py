@@ -23,7 +23,6 @@ from __future__ import annotations
 import posixpath
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from weakref import WeakKeyDictionary
 
 from verlint.experiment.paths import Components, absolute, components, is_below, last_component, parent, shown
 from verlint.experiment.project import Project
@@ -34,7 +33,7 @@ from verlint.finding import Finding
 from verlint.languages.bash.command import Command, Surroundings
 from verlint.languages.bash.pieces import flat
 from verlint.lazy import pattern
-from verlint.memo import by_identity
+from verlint.memo import WeakKeyDictionary, by_identity
 from verlint.record import dataclass, field, replace
 from verlint.rule import ERROR, Context, Pending, rule
 from verlint.source import Source, Span

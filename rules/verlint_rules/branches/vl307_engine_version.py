@@ -14,13 +14,13 @@ Fix: delete the variable, use what took its place, or pin the engine that reads 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from weakref import WeakKeyDictionary
 
 from verlint.experiment.installs import install_of, package_name
 from verlint.experiment.launch import Launch
 from verlint.experiment.project import Project
 from verlint.finding import Finding
 from verlint.lazy import pattern
+from verlint.memo import WeakKeyDictionary
 from verlint.record import dataclass
 from verlint.rule import WARNING, Context, rule
 from verlint.source import Span

@@ -8,6 +8,7 @@ from verlint.experiment.launch import Launch
 from verlint.files.kinds import Kind
 from verlint.finding import Finding
 from verlint.lazy import pattern
+from verlint.memo import by_identity
 from verlint.rule import WARNING, Context
 from verlint.source import Span
 from verlint.value import Text, Value
@@ -77,14 +78,21 @@ def _mended(finding: Finding, launch: Launch, row: Row, key: str, text: str) -> 
 def is_excerpt(launch: Launch, ctx: Context) -> bool:
     """Whether the command shows some overrides of a longer one: it has dots for the rest, is cut by a line that is not
     continued, or leaves data and model to the caller (in a document: to the reader); or it is a config alone."""
+    if _is_cut_short(launch):
+        return True
+    named = [key in launch for key in ("data.train_files", "actor_rollout_ref.model.path")]
+    if all(named):
+        return False
+    in_document = ctx.project.kinds.get(id(launch.span.in_file().source)) is Kind.MARKDOWN
+    return in_document or (launch.passes_arguments and not any(named))
+
+
+@by_identity
+def _is_cut_short(launch: Launch) -> bool:
     if launch.stands_alone or any(word.known in ("...", "…") for word in launch.options):
         return True
     span = launch.span.in_file()
-    if span.source.text.find("=", span.end) >= 0 and _LOST.match(span.source.text, span.end):
-        return True
-    named = [key in launch for key in ("data.train_files", "actor_rollout_ref.model.path")]
-    in_document = ctx.project.kinds.get(id(span.source)) is Kind.MARKDOWN
-    return not all(named) if in_document else launch.passes_arguments and not any(named)
+    return span.source.text.find("=", span.end) >= 0 and _LOST.match(span.source.text, span.end) is not None
 
 
 def _unknown_words(launch: Launch) -> list[Text]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from verlint.experiment.launch import Launch
 from verlint.experiment.project import Project
 from verlint.languages.hydra.override import Override
+from verlint.memo import by_identity
 from verlint.record import dataclass
 from verlint.verl.effective import engine_of, with_engine
 from verlint.verl.in_use import call_of
@@ -25,7 +26,7 @@ FORKS_OF_THEIR_OWN = frozenset(["gad"])
 """Families whose fork is not known: what holds for a release says nothing of its code."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class View:
     """A launch on one version: the keys of its config, and the config with all overrides."""
 
@@ -33,17 +34,17 @@ class View:
     schema: Schema
     config: Applied
 
-    @property
+    @cached_property
     def released(self) -> bool:
         """Whether it is a released version, whose code is known; no checkout and no fork."""
         return self.schema.title == f"VeRL {self.schema.version}"
 
-    @property
+    @cached_property
     def version(self) -> str:
         """The released version; for a checkout the one whose keys are nearest to its own, for a fork its base."""
         return self.schema.version if self.released else _nearest(self.schema)[0]
 
-    @property
+    @cached_property
     def stock(self) -> bool:
         """Whether what is known of the version's code holds: a release, or a checkout whose keys are nearly those of
         one. A fork's code may do anything."""
@@ -52,7 +53,7 @@ class View:
             return False
         return self.released or _nearest(self.schema)[1]
 
-    @property
+    @cached_property
     def checkout(self) -> Path | None:
         """The folder of the checkout in use, None when none is."""
         folders = self.launch.verl.found.folders if self.launch.verl is not None else None
@@ -87,6 +88,7 @@ def _nearest(schema: Schema) -> tuple[str, bool]:
     return best, apart.get(best, 1) <= NEARLY
 
 
+@by_identity
 def view_of(launch: Launch) -> View | None:
     """The launch on the VeRL in use, of a guess on the newest version that fits. None when its config is not known,
     when it only pictures a command, or when its family runs on a fork of which nothing is known."""

@@ -26,7 +26,6 @@ from verlint.finding import Finding
 from verlint.languages.hydra.override import Form, Override
 from verlint.rule import ERROR, Context, rule
 from verlint.value import State, Value, show
-from verlint.verl import code
 from verlint.verl.choices import CHOICES, Choice
 from verlint.verl.rows import NO_KEY, in_versions, meets
 from verlint.verl.schema import facts, versions
@@ -74,6 +73,8 @@ def _is_wrong(view: View, row: Choice, name: object, allowed: list[object]) -> b
     if name is None:
         return False  # asked for elsewhere, where it matters
     if view.checkout is not None:
+        from verlint.verl import code
+
         return not isinstance(name, str) or not code.names(view.checkout, name)
     return view.released
 

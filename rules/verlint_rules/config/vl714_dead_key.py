@@ -21,7 +21,6 @@ from verlint.finding import Finding
 from verlint.languages.hydra.override import Form, Override
 from verlint.rule import WARNING, Context, rule
 from verlint.value import State, show
-from verlint.verl import code
 from verlint.verl.inert import DEAD, Dead
 from verlint.verl.passthrough import is_handed_on
 from verlint.verl.rows import NO_KEY, UNKNOWN, in_versions, meets
@@ -51,8 +50,13 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
 # ---- keys by the rows
 
 
+_ROWS: dict[str, list[Dead]] = {}
+for _each in DEAD:
+    _ROWS.setdefault(_each.key, []).append(_each)
+
+
 def _row(view: View, key: str) -> Dead | None:
-    return next((row for row in DEAD if row.key == key and _applies(view, row)), None)
+    return next((row for row in _ROWS.get(key, ()) if _applies(view, row)), None)
 
 
 def _applies(view: View, row: Dead) -> bool:
@@ -114,6 +118,8 @@ def _is_dead(view: View, key: str) -> bool:
         return False
     if key not in view.schema or not view.stock or _is_default(view, key):
         return False
+    from verlint.verl import code
+
     return not code.reads(view.checkout, key.rpartition(".")[2])
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from weakref import WeakKeyDictionary
 
 from verlint.experiment.launch import Launch, python_program
 from verlint.experiment.project import Project
 from verlint.experiment.script import Script
 from verlint.languages.bash.command import Command
+from verlint.memo import WeakKeyDictionary
 from verlint.record import dataclass
 from verlint_rules.credentials.logger import is_login, logs_to_wandb, switched_off
 

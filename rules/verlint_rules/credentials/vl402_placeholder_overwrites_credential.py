@@ -241,9 +241,10 @@ def _given_by(command: Command) -> Iterator[Overwritten]:
             yield Overwritten(name, _known(value), value.span)
     words = command.argv
     for before, word in pairwise(words):
-        text = word.known or ""
-        name, sign, value_text = text.partition("=")
-        if before.known in ("-e", "--env") and sign and word.span is not None and _stand_in(name, value_text):
+        if before.known not in ("-e", "--env"):
+            continue
+        name, sign, value_text = (word.known or "").partition("=")
+        if sign and word.span is not None and _stand_in(name, value_text):
             yield Overwritten(name, value_text, word.span)
 
 

@@ -28,7 +28,7 @@ from verlint.languages.bash.wrappers import program_name, unwrap
 from verlint.rule import ERROR, WARNING, Context, rule
 from verlint.secret import is_secret_name
 from verlint.value import Text
-from verlint_rules.credentials.exposure import Exposed, exposed, written_secret
+from verlint_rules.credentials.exposure import Exposed, exposed, secret_name, written_secret
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def _in_command(command: Command, ctx: Context) -> Iterator[Finding]:
 
 
 def _exposed(before: Text, word: Text, program: str) -> Iterator[Exposed]:
-    found = list(exposed(word))
+    found = list(exposed(word)) if any(map(secret_name, word.parts)) else []
     yield from found
     if found or not word.known or word.span is None:
         return

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from weakref import WeakKeyDictionary
 
 from verlint.experiment.project import Project
 from verlint.families.scoring import ALIASES
@@ -12,6 +11,7 @@ from verlint.files.kinds import Kind
 from verlint.languages.bash.parser import parse
 from verlint.languages.bash.syntax import Assign, Case, CaseArm, DoubleQuoted, Lit, Simple, Word
 from verlint.languages.bash.walk import literal_word, walk
+from verlint.memo import WeakKeyDictionary
 from verlint.record import dataclass
 from verlint.source import Source, Span
 

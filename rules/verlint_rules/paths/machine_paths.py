@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from weakref import WeakKeyDictionary
 
 from verlint.experiment.launch import LAUNCHERS, is_python
 from verlint.experiment.places import assignments_by_name, assignments_in, replaceable, within
@@ -14,6 +13,7 @@ from verlint.languages.bash.command import Assignment, Command
 from verlint.languages.bash.pieces import MARK, flat
 from verlint.languages.bash.wrappers import program_name, unwrap
 from verlint.lazy import pattern
+from verlint.memo import WeakKeyDictionary
 from verlint.record import dataclass
 from verlint.source import Source, Span
 from verlint.value import Literal, Text

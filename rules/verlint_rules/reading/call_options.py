@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
-from weakref import WeakKeyDictionary
 
 from verlint.experiment.launch import HYDRA_OPTIONS, Launch
 from verlint.experiment.paths import in_tree
@@ -19,7 +18,7 @@ from verlint.languages.bash.command import Command
 from verlint.languages.bash.options import option_case
 from verlint.languages.bash.syntax import Assign, CaseArm, Param, Simple, Word
 from verlint.languages.bash.walk import literal_word, walk
-from verlint.memo import by_identity
+from verlint.memo import WeakKeyDictionary, by_identity
 from verlint.record import dataclass
 from verlint.source import Source, Span
 from verlint.value import Text

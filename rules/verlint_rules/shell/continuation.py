@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _CALLS = pattern(r"(?:^|[\s/])(?:bash|sh|python[\d.]*|torchrun|srun|sbatch)\s|\.sh\b")
+_CALLED = ("sh", "python", "torchrun", "srun", "sbatch")
 _USES_BLANK = frozenset(
     [
         "cut",
@@ -308,16 +309,18 @@ def _cut_prefix(text: Source, head: Simple, following: Sequence[Simple | None], 
     return Cut(cause, span, text, head, starts=target)
 
 
+def _calls(raw: str) -> bool:
+    """Whether a command starts a script or an interpreter."""
+    return any(name in raw for name in _CALLED) and _CALLS.search(raw + " ") is not None
+
+
 def _may_lose(text: Source, head: Simple, following: Sequence[Simple | None], cause: Cause) -> bool:
     """Whether what follows may be words of the command that was cut."""
     first = following[0] if following else None
     if first is None:
         return False
     plausible = (
-        "\\\n" in written(text, head)
-        or is_launch(text, head)
-        or _CALLS.search(written(text, head) + " ") is not None
-        or cause not in _UNMARKED
+        "\\\n" in written(text, head) or is_launch(text, head) or cause not in _UNMARKED or _calls(written(text, head))
     )
     if not plausible:
         return False

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from weakref import WeakKeyDictionary
 
 from verlint.experiment.places import variants_in
 from verlint.experiment.project import Project
@@ -30,6 +29,7 @@ from verlint.languages.bash.syntax import (
 from verlint.languages.bash.variables import SETS_UP_TOOLS
 from verlint.languages.bash.walk import children, literal_word, walk
 from verlint.lazy import pattern
+from verlint.memo import WeakKeyDictionary
 from verlint.record import dataclass, field
 from verlint.source import Source, Span
 
@@ -74,7 +74,7 @@ _OWN_DEFAULT = pattern(
     r"(?m)^[ \t]*(?:export[ \t]+)?([A-Z][A-Z0-9_]*)=\"?\$\{\1:?-\"?((?:[^{}\n\"]|\$\{[^{}\n]*\})+)\"?\}\"?"
 )
 """`X=${X:-default}`."""
-_PLACE = pattern(r"_(?:HOME|ROOT|DIR|FOLDER|PATH)$")
+_PLACES = ("_HOME", "_ROOT", "_DIR", "_FOLDER", "_PATH")
 """Names of folders, which a project may call after a program (`RAY_DATA_HOME`)."""
 
 
@@ -333,7 +333,7 @@ def _find_unset(project: Project, script: Script) -> Mapping[str, Unset]:
         name = use.name
         if name in names.assigned or name in names.guarded or name in given:
             continue
-        if not from_outside(name) or _PLACE.search(name) is not None:
+        if not from_outside(name) or name.endswith(_PLACES):
             by_name.setdefault(name, []).append(use)
     out: dict[str, Unset] = {}
     for name, uses in by_name.items():

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from weakref import WeakKeyDictionary
 
 from verlint.experiment.launch import Launch
 from verlint.experiment.places import variants_in
@@ -32,6 +31,7 @@ from verlint.languages.bash.syntax import CommandSub
 from verlint.languages.bash.walk import walk
 from verlint.languages.hydra.override import Override
 from verlint.lazy import pattern
+from verlint.memo import WeakKeyDictionary
 from verlint.record import replace
 from verlint.rule import ERROR, Context, rule
 from verlint.source import Span

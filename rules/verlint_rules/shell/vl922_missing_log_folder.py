@@ -23,6 +23,7 @@ from verlint.finding import Edit, Finding, Safety
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.replay import Path
 from verlint.lazy import pattern
+from verlint.memo import by_identity
 from verlint.rule import WARNING, Context, rule
 from verlint.source import Span
 from verlint.value import Text
@@ -83,15 +84,20 @@ def _of_commands(script: Script, ctx: Context) -> Iterator[Finding]:
 
 def _opened(path: Path, script: Script) -> Iterator[tuple[object, tuple[Command, str, Span, bool] | None]]:
     """The log files that commands of this script open, by place: what is missing, None when nothing is."""
-    before: list[str] = []
+    before: list[Command] = []
     for command in path.commands:
         if command.span.in_file().source is script.source and command.name not in ("mkdir", "["):
             for target, tee in _targets(command):
                 folder = _folder(target, command, script)
                 span = target.span or command.span
-                known = folder is None or any(folder in text for text in before)
+                known = folder is None or any(folder in _shown(each) for each in before)
                 yield span.order(), None if known or folder is None else (command, folder, span, tee)
-        before.append(" ".join(word.shown for word in command.argv))
+        before.append(command)
+
+
+@by_identity
+def _shown(command: Command) -> str:
+    return " ".join(word.shown for word in command.argv)
 
 
 def _targets(command: Command) -> Iterator[tuple[Text, bool]]:

@@ -22,20 +22,15 @@ from collections.abc import Iterator
 
 from verlint.experiment.script import Script
 from verlint.finding import Finding
-from verlint.languages.bash.endless import (
-    Functions,
-    counts,
-    functions_of,
-    is_certain,
-    names_looked_at,
-    never_reached,
-    waits_or_works,
-)
 from verlint.languages.bash.run import Note
 from verlint.languages.bash.syntax import ForArith, Node, Program, Simple, While
 from verlint.languages.bash.walk import literal_word, walk
 from verlint.rule import ERROR, WARNING, Context, rule
 from verlint.source import Source, Span
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from verlint.languages.bash.endless import Functions
 
 _STARTERS = frozenset(
     ["python", "python3", "torchrun", "accelerate", "deepspeed", "bash", "sh", "source", ".", "srun", "sbatch", "ray"]
@@ -82,6 +77,7 @@ def _given_up(script: Script, ctx: Context) -> Iterator[Finding]:
 
 
 def _of_loop(note: Note, script: Script, ctx: Context) -> Finding | None:
+    from verlint.languages.bash.endless import counts, functions_of, names_looked_at, waits_or_works
     from verlint_rules.shell.call_words import program_of_source
 
     source = note.span.source
@@ -130,6 +126,8 @@ def _loop_at(span: Span, program: Program) -> While | ForArith | None:
 
 def _launch_behind(note: Note, script: Script, ctx: Context) -> Span | None:
     """The first command behind a loop, in the text that was started, that starts something and is never reached."""
+    from verlint.languages.bash.endless import functions_of, never_reached
+
     place = note.stack[0].span if note.stack else note.span
     if not any(place.source is text for text in script.texts):
         return None
@@ -183,6 +181,7 @@ def _of_function(note: Note, ctx: Context) -> Finding:
 
 def _of_cycle(note: Note, ctx: Context) -> Finding | None:
     """Scripts that start or source themselves or each other, told once at the first of their calls."""
+    from verlint.languages.bash.endless import is_certain
     from verlint_rules.shell.call_words import program_of_source
 
     spans = [*(call.span for call in note.stack), note.span]

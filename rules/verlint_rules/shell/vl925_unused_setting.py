@@ -32,6 +32,7 @@ _MINOR = ("critic.", "reward_model.", "reward.", "distillation.")
 """Sections whose keys are named like those of the policy; nobody means them alone."""
 
 _BY_NAME = pattern(r"\$\{!|\b(?:declare|local|typeset)[ \t]+-n\b")
+_MARKS = ("${!", "declare ", "declare\t", "local ", "local\t", "typeset ", "typeset\t")
 """Variables that are read by a name made at run time."""
 
 
@@ -61,7 +62,7 @@ def _unused(script: Script, ctx: Context) -> Iterator[Setting]:
     """The variables of a launcher that nothing in it uses, with one known value each."""
     names = names_of(script)
     text = script.source.text
-    if names.open or names.sources or _BY_NAME.search(text) is not None:
+    if names.open or names.sources or (any(each in text for each in _MARKS) and _BY_NAME.search(text) is not None):
         return
     for name in names.assigned:
         if "_" not in name or names.mentions.get(name) or name in names.guarded or name in names.exported:

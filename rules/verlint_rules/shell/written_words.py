@@ -24,6 +24,8 @@ _FILE = pattern(r"(?:^|[\s/])([\w-]+\.(?:py|sh|sbatch|bash))(?=$|[\s\"'])")
 _LAUNCH = pattern(
     r"\bmain_\w+|\b(?:verl|recipe)\.\w|-m\s+[\w.]+|\.py\b|\b(?:torchrun|accelerate|deepspeed)\b|\bray\s+job\s+submit\b"
 )
+_MARKS = ("main_", "verl", "recipe", "-m", ".py", "torchrun", "accelerate", "deepspeed", "submit")
+"""What is looked for first: an expression takes its time to compile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,8 @@ def what_is_lost(text: Source, commands: Sequence[Simple]) -> Lost:
 def is_launch(text: Source, command: Simple) -> bool:
     """Whether a command looks like the start of a Python program, or holds overrides."""
     raw = written(text, command)
-    return _LAUNCH.search(raw) is not None or sum(is_strong(text, word) for word in command.words) >= 2
+    is_marked = any(mark in raw for mark in _MARKS) and _LAUNCH.search(raw) is not None
+    return is_marked or sum(is_strong(text, word) for word in command.words) >= 2
 
 
 def program_of(text: Source, command: Simple) -> str:

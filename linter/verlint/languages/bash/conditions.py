@@ -21,7 +21,6 @@ from verlint.languages.bash.pieces import (
     same,
     shown,
 )
-from verlint.languages.bash.regexes import BadExpression, translate_regex
 from verlint.languages.bash.run import DiscardLine
 from verlint.languages.bash.storage import Array
 from verlint.languages.bash.syntax import BinaryTest, LogicTest, Node, NotTest, Test, UnaryTest
@@ -316,6 +315,8 @@ class Conditions(Expansion):
             return self.decide(
                 ("regex", identity(left), str(pattern)), f"{shown(left)} =~ {literal_text(pattern)}", test
             )
+        from verlint.languages.bash.regexes import BadExpression, translate_regex
+
         try:
             text = translate_regex(pattern)
         except BadExpression:

@@ -6,7 +6,6 @@ import re
 
 from verlint.languages.bash.command import Guard
 from verlint.languages.bash.elastic import is_many, unmarked
-from verlint.languages.bash.endless import counts, names_looked_at, proof, waits_or_works
 from verlint.languages.bash.options import option_case, option_loop
 from verlint.languages.bash.pieces import EMPTY, Parts, flat, identity, known
 from verlint.languages.bash.run import (
@@ -154,6 +153,8 @@ class Loops(SimpleCommands):
                 if step is None or isinstance(step, Hole):
                     return
                 if turns >= 3 and before is not None and before == self._counted(counter):
+                    from verlint.languages.bash.endless import names_looked_at
+
                     looked_at = names_looked_at(node.test, self.source.text)
                     raise self._stuck(node, same_state=looked_at == (counter,))
                 if turns == 4:
@@ -276,11 +277,15 @@ class Loops(SimpleCommands):
 
     def _look_for_proof(self, node: While | ForArith) -> None:
         """Leave a loop whose text alone proves that it never ends."""
+        from verlint.languages.bash.endless import proof
+
         if proof(node, self.source, self.functions, same_state=False):
             raise self._stuck(node, same_state=False)
 
     def _note_unchanged(self, node: While) -> None:
         """Put on record that a counting loop whose bounds are open never ends once it has begun."""
+        from verlint.languages.bash.endless import counts, proof
+
         if not self.unattended and counts(node, self.source.text):
             found = proof(node, self.source, self.functions, same_state=False)
             if found == "unchanged":
@@ -289,6 +294,8 @@ class Loops(SimpleCommands):
     def _stuck(self, node: While | ForArith, *, same_state: bool) -> Exit:
         """Put on record that a loop goes on for ever, and give what ends the shell. `set -e` may still end one that
         starts programs, a time limit or the end of a pipe one that nobody waits for: then its caller goes on."""
+        from verlint.languages.bash.endless import proof, waits_or_works
+
         found = proof(node, self.source, self.functions, same_state=same_state)
         self.note("endless", found if found and not self.unattended else "loop", node)
         stoppable = "e" in self.options and waits_or_works(node, self.functions)
@@ -297,6 +304,8 @@ class Loops(SimpleCommands):
     def _ends_with_its_loop(self, node: While) -> bool:
         """Whether nothing is looked at behind a loop that seems to hang: in a closed world nothing else can end it, and
         an argument loop that hangs is at fault itself."""
+        from verlint.languages.bash.endless import proof
+
         found = proof(node, self.source, self.functions, same_state=True)
         return self.run.closed or bool(found) or option_case(node) is not None
 

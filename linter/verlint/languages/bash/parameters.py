@@ -22,7 +22,6 @@ from verlint.languages.bash.run import DiscardLine, Exit
 from verlint.languages.bash.segments import Segment, Segments, bare_text, is_blank
 from verlint.languages.bash.storage import Array
 from verlint.languages.bash.syntax import Param, Word
-from verlint.languages.bash.transforms import substring_error, transform
 from verlint.record import replace
 from verlint.value import Hole, Hop, Literal
 
@@ -94,6 +93,8 @@ class Parameters(Segments):
         return plain(str(len(values)))
 
     def _transformed(self, value: Parts, param: Param) -> Parts:
+        from verlint.languages.bash.transforms import transform
+
         mark = mark_of(value)
         made = transform(self, unmarked(value) if mark else value, param)
         return mark_parts(made, mark) if mark else made
@@ -105,6 +106,8 @@ class Parameters(Segments):
         if isinstance(offset, Hole) or isinstance(length, Hole):
             return None
         if length is not None and length < 0:
+            from verlint.languages.bash.transforms import substring_error
+
             raise substring_error(self, param)
         variable = None if param.name in ("@", "*") else self.lookup(param.name)
         if variable is not None and isinstance(variable.value, Array) and not variable.value.associative:
@@ -184,6 +187,8 @@ class Parameters(Segments):
         elif "u" in self.options and (hole := only_hole(value)) is not None:
             self._check_word(hole, param)
         if param.op:
+            from verlint.languages.bash.transforms import transform
+
             value = transform(self, value, param)
         self._put(value, in_quotes, out)
 

@@ -7,7 +7,6 @@ import re
 from verlint.languages.bash.conditions import Conditions
 from verlint.languages.bash.elastic import WORDS, marked
 from verlint.languages.bash.escapes import unescape
-from verlint.languages.bash.formatting import format_printf
 from verlint.languages.bash.pieces import Parts, flat, join, known, shown
 from verlint.languages.bash.syntax import Assign, Simple
 from verlint.lazy import pattern
@@ -81,6 +80,8 @@ class Printing(Conditions):
         if not rest:
             self.status = 2
             return
+        from verlint.languages.bash.formatting import format_printf
+
         out, valid = format_printf(self, rest[0], rest[1:], simple)
         if target is None:
             self.write(out)

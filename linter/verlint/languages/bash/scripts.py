@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 
 from verlint.languages.bash.command import Call
-from verlint.languages.bash.embedding import with_holes
-from verlint.languages.bash.endless import calls_itself
 from verlint.languages.bash.parser import parse
 from verlint.languages.bash.pieces import Parts, has_hole, only_hole, plain, shown, with_hop
 from verlint.languages.bash.redirections import Redirections
@@ -29,11 +27,7 @@ class Scripts(Redirections):
             self.run.over_budget = True
             raise OverBudget
         body, source, path = self.functions[name]
-        if (
-            self.function_names.count(name) == 4
-            and "e" not in self.options
-            and calls_itself(name, source, self.functions)
-        ):
+        if self.function_names.count(name) == 4 and self._goes_on(name, source):
             self.note("endless" if not self.unattended else "recursion", "call", node)
             raise Endless if not self.unattended else Exit(None)
         saved = (self.positional, self.open_arguments, self.source, self.stack, self.loops)
@@ -56,6 +50,12 @@ class Scripts(Redirections):
             self.call_lines.pop()
             self.sources.pop()
             self.changed()
+
+    def _goes_on(self, name: str, source: Source) -> bool:
+        """Whether a function calls itself for ever, as far as its text tells."""
+        from verlint.languages.bash.endless import calls_itself
+
+        return "e" not in self.options and calls_itself(name, source, self.functions)
 
     def source_file(self, path: Parts, arguments: list[Parts], simple: Simple) -> None:
         """Run a file in this shell."""
@@ -142,7 +142,11 @@ class Scripts(Redirections):
     def _parsed(self, source: Source, *, file: bool = False) -> Program:
         """The tree of a text made here: `_embedded` gave it."""
         program = parse(source.text, file=file)
-        return with_holes(program) if self.run.embedded else program
+        if not self.run.embedded:
+            return program
+        from verlint.languages.bash.embedding import with_holes
+
+        return with_holes(program)
 
     def _embedded(self, text: Parts) -> Source:
         """A source for a string that is run as commands; holes stay as words nobody knows."""

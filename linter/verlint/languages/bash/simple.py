@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.command import Redirect as Redirection
 from verlint.languages.bash.filters import MAKERS, Result, run_filter
-from verlint.languages.bash.getopt import getopt
 from verlint.languages.bash.moving import MOVERS, move_files
 from verlint.languages.bash.pieces import EMPTY
 from verlint.languages.bash.printing import Argument
@@ -266,6 +265,8 @@ class SimpleCommands(Scripts):
     def _result(self, name: str, words: list[Text]) -> Result:
         """Output and status of a program that is a function of its words and its input."""
         if name == "getopt":
+            from verlint.languages.bash.getopt import getopt
+
             return getopt(words[1:])
         if name in MOVERS:
             move_files(self, name, [word.parts for word in words[1:]])

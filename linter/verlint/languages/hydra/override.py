@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from enum import Enum
-from functools import lru_cache
 
 from verlint.languages.hydra.functions import SWEEPS, Element, Glob, Pending, Quoted, Shuffled
 from verlint.languages.hydra.lexing import HOLE, single, skeleton
@@ -63,7 +62,6 @@ class Override:
 
 
 _FORMS: Final = {"": Form.SET, "+": Form.ADD, "++": Form.FORCE, "~": Form.DELETE}
-_PREFIX: Final = pattern(r"\+\+?|~|")
 _PLAIN: Final = pattern(
     rf"(\+\+?|)([A-Za-z_]\w*(?:\.[A-Za-z_][\w-]*)*)=([\w./:@%+*?|{HOLE}-]{{0,4000}})\Z",
     re.ASCII,
@@ -100,12 +98,34 @@ def is_override_like(word: Text) -> bool:
     return _LIKE.match(skeleton(word)) is not None
 
 
-@lru_cache(maxsize=512)
+_MOST_KEPT: Final = 512
+_MOST_ALIKE: Final = 8
+_kept: dict[str, list[tuple[Text, Override | None]]] = {}
+"""What words are, by their text."""
+
+
 def parse_override(word: Text) -> Override | None:
     """The override that a word is, with `error` when Hydra would refuse it; None for an empty word or an option.
 
-    Kept for the next path through the same script: most words of a command are the same on all of them."""
+    Kept for the next path through the same script: most words of a command are the same on all of them. They are looked
+    up by their text, as a hash of all that they hold takes longer than to compare them, piece by piece."""
     text = skeleton(word)
+    known = _kept.get(text)
+    if known is None:
+        if len(_kept) >= _MOST_KEPT:
+            _kept.clear()
+        known = _kept[text] = []
+    for each, found in known:
+        if each == word:
+            return found
+    if len(known) >= _MOST_ALIKE:
+        known.clear()
+    found = _override_of(word, text)
+    known.append((word, found))
+    return found
+
+
+def _override_of(word: Text, text: str) -> Override | None:
     if not text or text[0] == "-":
         return None
     match = _PLAIN.match(text)
@@ -196,8 +216,7 @@ class _Layout:
 
 
 def _layout(text: str) -> _Layout:
-    match = _PREFIX.match(text)
-    sign = match[0] if match else ""
+    sign = next((each for each in ("++", "+", "~") if text.startswith(each)), "")
     equal = text.find("=", len(sign))
     if equal < 0:
         return _Layout(_FORMS[sign], len(sign), len(text), False, len(text))

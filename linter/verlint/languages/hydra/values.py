@@ -51,6 +51,8 @@ def typed(kind: str, text: str) -> Scalar:
 
 def unquote(text: str) -> str:
     """A quoted value without its quotes: backslashes count as escapes only in a run that ends at a quote."""
+    if "\\" not in text:
+        return text[1:-1]
     pattern, body = _ESCAPED_QUOTE[text[0]], text[1:]
     ends_escaped = len(body) - len(body[:-1].rstrip("\\")) > 1
     plain = pattern.sub(lambda match: match[0][1::2], body)

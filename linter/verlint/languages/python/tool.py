@@ -6,8 +6,8 @@ libcst is only loaded for texts that are asked about and may hold something of i
 from __future__ import annotations
 
 from functools import cached_property
-from weakref import WeakKeyDictionary
 
+from verlint.memo import WeakKeyDictionary
 from verlint.record import dataclass
 from verlint.source import Source
 

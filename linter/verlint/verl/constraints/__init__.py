@@ -109,6 +109,19 @@ class Violation:
         return f"{said}; {self.row.outcome} ({where}, {self.row.source})"
 
 
+@dataclass(slots=True)
+class _Known:
+    """A row on a version and with an entry point: whether it holds there, and keys with values that it does not
+    reject, whatever the other keys are."""
+
+    row: Row
+    holds: bool
+    passed: list[tuple[dict[str, None], tuple[tuple[str, object], ...]]]
+
+
+_MOST_KEPT = 4
+
+
 def violations(facts: Sequence[Facts], rows: Iterable[Row], alike: Iterable[Row] = ()) -> Iterator[Violation]:
     """The rows that a launch violates for certain. `facts` are those of each version that may be in use, the one to
     judge by first. `alike` are rows of another rule that reject the same in other versions."""
@@ -118,7 +131,7 @@ def violations(facts: Sequence[Facts], rows: Iterable[Row], alike: Iterable[Row]
     asked = (*rows, *alike)
     found: dict[str, Violation] = {}
     for row in rows:
-        if row.id in found or any(each in found for each in row.unless):
+        if found and (row.id in found or any(each in found for each in row.unless)):
             continue
         shown = _rejected(facts[0], row)
         if shown is None or not all(_rejected_by_any(each, row, asked) for each in facts[1:]):
@@ -135,9 +148,33 @@ def _rejected_by_any(facts: Facts, like: Row, rows: Iterable[Row]) -> bool:
 
 
 def _rejected(facts: Facts, row: Row) -> Facts | None:
-    """The facts to show a rejection with; None when the row does not reject the launch for certain."""
-    if not row.holds_in(facts):
+    """The facts to show a rejection with; None when the row does not reject the launch for certain.
+
+    Most launches of a project are alike in what a row reads: one that reads the same values as another one, which it
+    does not reject, is not asked again."""
+    known: _Known | None = facts.about.get(id(row))
+    if known is None or known.row is not row:
+        known = facts.about[id(row)] = _Known(row, row.holds_in(facts), [])
+    if not known.holds:
         return None
+    for keys, values in known.passed:
+        if facts.has_values(values):
+            facts.read.update(keys)
+            return None
+    before, facts.read, facts.beyond = facts.read, {}, facts.config is None
+    try:
+        shown = _shown(facts, row)
+        values_read = None if facts.beyond or shown is not None else facts.values(facts.read)
+        if values_read is not None:
+            known.passed.insert(0, (facts.read, values_read))
+            del known.passed[_MOST_KEPT:]
+    finally:
+        before.update(facts.read)
+        facts.read = before
+    return shown
+
+
+def _shown(facts: Facts, row: Row) -> Facts | None:
     shown: Facts | None = None
     for answer, tried in outcomes(facts, row.rejects):
         if answer is not True:

@@ -6,7 +6,6 @@ Sources: `_validate_config` of `trainer/ppo/ray_trainer.py` (to 0.5.0), `utils/c
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import gcd
 
 from verlint.verl.constraints import AT_STEP, STOCK, Change, Row, above, nearest
 from verlint.verl.divisors import divisors
@@ -73,16 +72,22 @@ def said_ranks(facts: Facts) -> str:
     return f"{facts.dp} data parallel ranks ({facts.gpus_said()}, {shared} to a rank)"
 
 
+def _gcd(one: int, other: int) -> int:
+    from math import gcd
+
+    return gcd(one, other)
+
+
 def prompts(value: int, n: int, by: int) -> str:
     """The counts of prompts next to a value whose samples divide."""
-    return nearest(value, by // gcd(by, n))
+    return nearest(value, by // _gcd(by, n))
 
 
 def _more_prompts(by: Callable[[Facts], int]) -> Change:
     """More prompts to a batch, so that its samples are a multiple; whole updates too, where that takes few more."""
 
     def change(facts: Facts) -> tuple[str, str]:
-        batch, step = facts.count(TRAIN_BATCH), by(facts) // gcd(by(facts), facts.count(SAMPLES_OF_PROMPT, 1))
+        batch, step = facts.count(TRAIN_BATCH), by(facts) // _gcd(by(facts), facts.count(SAMPLES_OF_PROMPT, 1))
         update = facts.count(MINI_BATCH)
         whole = above(batch, update) if update > 0 and update % step == 0 else 0
         return TRAIN_BATCH, str(whole if batch < whole <= batch * _FEW_MORE else above(batch, step))
@@ -148,7 +153,7 @@ def _update_message(facts: Facts) -> str:
 def _whole_updates(facts: Facts) -> list[int]:
     """The legal sizes of an update next to the present one, of those that a batch is a multiple of: below it and above;
     none where the batch itself does not fit."""
-    step = facts.dp // gcd(facts.dp, facts.count(SAMPLES_OF_PROMPT, 1))
+    step = facts.dp // _gcd(facts.dp, facts.count(SAMPLES_OF_PROMPT, 1))
     batch, update = facts.count(TRAIN_BATCH), facts.count(MINI_BATCH)
     if batch <= 0 or step <= 0 or batch % step or update > batch:
         return []
@@ -215,7 +220,7 @@ def _workers_help(facts: Facts) -> str:
 
 
 def _more_of_update(facts: Facts) -> tuple[str, str]:
-    step = facts.dp // gcd(facts.dp, facts.count(SAMPLES_OF_PROMPT, 1))
+    step = facts.dp // _gcd(facts.dp, facts.count(SAMPLES_OF_PROMPT, 1))
     update = facts.count(MINI_BATCH)
     nearest_ones = sorted(_whole_updates(facts), key=lambda each: (max(each, update) / min(each, update), -each))
     return MINI_BATCH, str((nearest_ones or [above(update, step)])[0])

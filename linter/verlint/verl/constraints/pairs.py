@@ -7,7 +7,6 @@ Sources: `_validate_config` of `trainer/ppo/ray_trainer.py` (to 0.5.0), `utils/c
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import prod
 
 from verlint.verl.constraints import AT_STEP, AT_WORKERS, STOCK, Ask, Row
 from verlint.verl.constraints.batch import PREFIX_GROUPER
@@ -244,6 +243,8 @@ def _dynamic_context(wrong: Ask) -> Ask:
 
 
 def _odd_ranks(facts: Facts) -> bool:
+    from math import prod
+
     sizes = (facts.count(f"{MEGATRON}.{each}_model_parallel_size") for each in ("tensor", "pipeline"))
     shared = prod(sizes)
     if shared <= 0 or facts.n_gpus % shared:
