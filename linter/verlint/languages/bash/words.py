@@ -44,12 +44,12 @@ class WordReader(Cursor):
     def word(self) -> Word:
         """The word at the cursor; without parts when there is none."""
         text, stop, at = self.text, self.stop, self.at
-        usual = not (self.stand_ins or self.extended)
+        usual = not self.stand_ins
         start = pos = self.pos
         parts: list[Part] = []
         while pos < stop and text[pos] not in _ENDS:
             found = _USUAL.match(text, pos, stop) if usual else None
-            if found is None:
+            if found is None or (self.extended and self._begins_extended_glob(found)):
                 if not self._unusual(parts):
                     break
                 pos = self.pos
@@ -85,6 +85,16 @@ class WordReader(Cursor):
         else:
             self.part(parts)
         return True
+
+    def _begins_extended_glob(self, found: Match[str]) -> bool:
+        """Whether the last of the bare characters begin a pattern with parentheses."""
+        return found.lastindex == _BARE and self.text[found.end() - 1 : found.end() + 1] in (
+            "?(",
+            "*(",
+            "+(",
+            "@(",
+            "!(",
+        )
 
     def _parameter(self, found: Match[str], quote: str) -> Param:
         """The parameter that was found: `$name`, `${name}`, or one with a default that is nothing but characters."""
