@@ -191,24 +191,30 @@ def _collect(text: Source, program: Program, names: Names) -> None:
 def _visit(
     node: Node, text: Source, names: Names, word: Word | None, command: Simple | None, assign: Assign | None
 ) -> None:
-    if isinstance(node, Redirect):
-        _redirected(node, text, names, command)
-        return
-    if isinstance(node, Simple):
-        command, word, assign = node, None, None
-        _builtin(node, text, names)
+    if isinstance(node, Param):
+        _expanded(node, text, names, Use(node.name, text, node, word, command, assign))
+    elif isinstance(node, Word):
+        word = word or node
     elif isinstance(node, Assign):
         assign, word = node, None
         _assigned(node, text, names)
-    elif isinstance(node, Word) and word is None:
-        word = node
-    elif isinstance(node, Param):
-        _expanded(node, text, names, Use(node.name, text, node, word, command, assign))
+    elif isinstance(node, Simple):
+        command, word, assign = node, None, None
+        _builtin(node, text, names)
+    elif isinstance(node, Redirect):
+        _redirected(node, text, names, command)
+        return
     else:
         _compound(node, text, names)
     for child in children(node):
-        if not isinstance(child, Lit):
+        if not isinstance(child, Lit) and not (isinstance(child, Word) and _is_lone(child)):
             _visit(child, text, names, word, command, assign)
+
+
+def _is_lone(word: Word) -> bool:
+    """Whether a word is one run of characters."""
+    parts = word.parts
+    return len(parts) == 1 and isinstance(parts[0], Lit)
 
 
 def _compound(node: Node, text: Source, names: Names) -> None:

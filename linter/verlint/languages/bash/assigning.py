@@ -7,6 +7,7 @@ from verlint.languages.bash.builtins import Builtins
 from verlint.languages.bash.command import Assignment
 from verlint.languages.bash.elastic import MANY, any_many, mark_of, marked, unmarked
 from verlint.languages.bash.pieces import EMPTY, Parts, flat, plain, with_hop
+from verlint.languages.bash.prepared import PreparedAssign
 from verlint.languages.bash.printing import Argument, Declared
 from verlint.languages.bash.storage import Array
 from verlint.languages.bash.syntax import ArrayLit, Assign, Lit, Part, Simple, Word
@@ -23,19 +24,20 @@ class Assigning(Builtins):
 
     def assign(self, assign: Assign, value: Parts | None = None, *, exported: bool = False) -> None:
         """Carry out an assignment; `value` is its right side where that is expanded already."""
-        hop = Hop(self.span(assign))
+        known = self.run.prepared.assign(assign, self.source)
         if isinstance(assign.value, ArrayLit):
-            self._assign_array(assign, assign.value, hop)
+            self._assign_array(assign, assign.value, known)
         else:
             index = None
             if assign.index is not None:
                 index = flat(self.string(assign.index))
-            found = self.string(assign.value, assignment=True) if value is None else value
-            self.assign_value(assign.name, index, with_hop(found, hop), append=assign.append)
+            hop = known.hop
+            passed = self.passed_string(assign.value, hop) if value is None else with_hop(value, hop)
+            self.assign_value(assign.name, index, passed, append=assign.append)
         if exported:
             self.export(assign.name)
 
-    def _assign_array(self, assign: Assign, literal: ArrayLit, hop: Hop) -> None:
+    def _assign_array(self, assign: Assign, literal: ArrayLit, known: PreparedAssign) -> None:
         old = self.ensure(assign.name)
         self.check_writable(assign.name, old)
         value = old.value
@@ -43,23 +45,30 @@ class Assigning(Builtins):
         if assign.append and value is not None:
             array = value if isinstance(value, Array) else Array({0: value})
         place = array.next_index()
-        elements = self._pairs(literal, hop) if array.associative else self._numbered(literal, hop, place)
-        for key, element in elements:
-            array.put(key, self.joined(old, EMPTY, element, append=False))
+        elements = self._pairs(literal, known.hop) if array.associative else self._numbered(literal, known, place)
+        if array.associative or old.integer or old.case:
+            for key, element in elements:
+                array.put(key, self.joined(old, EMPTY, element, append=False))
+        else:
+            array.fill(elements)
         array.many = array.many or any_many(element for _, element in elements)
         self.changed()
         old.value = array
 
-    def _numbered(self, literal: ArrayLit, hop: Hop, place: int) -> list[tuple[int | str, Parts]]:
+    def _numbered(self, literal: ArrayLit, known: PreparedAssign, place: int) -> list[tuple[int | str, Parts]]:
         out: list[tuple[int | str, Parts]] = []
-        for item in literal.items:
+        for item, constant in zip(literal.items, known.elements, strict=True):
+            if constant is not None:
+                out.append((place, constant))
+                place += 1
+                continue
             if item.index is None:
-                for text in self.fields(item.word, element=True):
-                    out.append((place, with_hop(marked(text, MANY), hop)))
+                for text in self.expanded(item.word, element=True):
+                    out.append((place, with_hop(marked(text, MANY), known.hop)))
                     place += 1
                 continue
             index = self.arithmetic(self.string(item.index), item.index)
-            value = with_hop(self.string(item.word, assignment=True), hop)
+            value = with_hop(self.string(item.word, assignment=True), known.hop)
             if not isinstance(index, Hole):
                 out.append((index, value))
                 place = index + 1
@@ -85,22 +94,16 @@ class Assigning(Builtins):
         variable = self.lookup(name)
         if variable is None:
             return
-        value = variable.value
-        span = self.span(assign)
-        value_span = self.span(assign.value)
-        values = value.values()[:MAX_ITEMS] if isinstance(value, Array) else []
-        items = tuple(Text(unmarked(each), value_span, bool(mark_of(each))) for each in values)
-        self.run.events.append(
-            Assignment(
-                name=name,
-                value=None if isinstance(value, Array) or value is None else Text(value, value_span),
-                span=span,
-                value_span=value_span,
-                around=self.surroundings(),
-                exported=exported or variable.exported,
-                items=items,
-            )
-        )
+        known = self.run.prepared.assign(assign, self.source)
+        value, place = variable.value, known.value_span
+        items: tuple[Text, ...] = ()
+        text = None
+        if isinstance(value, Array):
+            items = tuple([_item(each, place) for each in value.values()[:MAX_ITEMS]])
+        elif value is not None:
+            text = Text(value, place)
+        around = self.surroundings()
+        self.run.events.append(Assignment(name, text, known.span, place, around, exported or variable.exported, items))
 
     def declared(self, assign: Assign) -> list[Argument]:
         """`NAME=value` as `export` and kin get it. It is an argument, so its braces are expanded."""
@@ -111,9 +114,18 @@ class Assigning(Builtins):
         return [self._declared_word(assign, value, parts) for parts in expand_braces(value.parts)]
 
     def _declared_word(self, assign: Assign, value: Word, parts: list[Part]) -> Declared:
-        found = self.string(Word(value.start, value.end, parts), assignment=True)
+        written = value if parts is value.parts else Word(value.start, value.end, parts)
+        found = self.string(written, assignment=True)
         head = plain(assign.name + ("+=" if assign.append else "="), Span(self.source, assign.start, value.start))
         return Declared(assign, found, Text((*head, *found), self.span(assign)))
+
+
+def _item(parts: Parts, place: Span) -> Text:
+    """An element for the record."""
+    for part in parts:
+        if isinstance(part, Hole):
+            return Text(unmarked(parts), place, bool(mark_of(parts)))
+    return Text(parts, place)
 
 
 def _without_home(word: Word) -> Word:

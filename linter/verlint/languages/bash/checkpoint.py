@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from verlint.languages.bash.run import Run
 from verlint.languages.bash.shell import Shell
-from verlint.languages.bash.storage import Stream, Variable
+from verlint.languages.bash.storage import Stream
 
 TYPE_CHECKING = False  # as `typing` says it, without its import
 if TYPE_CHECKING:
     from typing import Any
 
-_OF_ONE_PATH = ("choices", "alternatives", "max_steps", "files", "closed", "mount", "home", "programs", "constant")
+_OF_ONE_PATH = frozenset(
+    ["choices", "alternatives", "max_steps", "files", "closed", "mount", "home", "programs", "prepared"]
+)
 """What a run is given, or collects for the paths that follow."""
 
 
-_CHANGING = frozenset([dict, list, Stream, Variable])
+_CHANGING = frozenset([dict, list, set, Stream])
+_NESTED = frozenset(["scopes", "descriptors", "makers"])
+"""Attributes that hold what can be changed in place. Variables are not copied here: a shell copies those it shares
+before it changes them."""
 
 
 class Checkpoint:
@@ -28,8 +33,9 @@ class Checkpoint:
         self.line = line
         self.answered = len(shell.run.taken)
         self.steps = shell.run.steps
+        shell.share()
         self._shell = _copied(shell.__dict__)
-        self._run = {name: value for name, value in _copied(shell.run.__dict__).items() if name not in _OF_ONE_PATH}
+        self._run = _copied({name: value for name, value in shell.run.__dict__.items() if name not in _OF_ONE_PATH})
 
     def shell(self, run: Run) -> Shell:
         """A shell in that state, for a run that has not begun and was given the same answers up to there."""
@@ -42,17 +48,18 @@ class Checkpoint:
 
 def _copied(state: dict[str, Any]) -> dict[str, Any]:
     """The attributes of an object, with copies of what can be changed in place."""
-    return {name: _copy(value) for name, value in state.items()}
+    made = state.copy()
+    for name, value in state.items():
+        if value.__class__ in _CHANGING:
+            made[name] = _nested(value) if name in _NESTED else _copy(value)
+    return made
+
+
+def _nested(value: Any) -> Any:
+    if value.__class__ is dict:
+        return dict(zip(value, map(_copy, value.values()), strict=True))
+    return list(map(_copy, value))
 
 
 def _copy(value: Any) -> Any:
-    kind = value.__class__
-    if kind is dict:
-        return {key: _copy(each) if each.__class__ in _CHANGING else each for key, each in value.items()}
-    if kind is list:
-        return [_copy(each) if each.__class__ in _CHANGING else each for each in value]
-    if kind is set:
-        return set(value)
-    if kind is Variable:
-        return value.copy()
-    return Stream(value.parts) if kind is Stream else value
+    return value.copy()

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 META = frozenset(" \t\n;&|<>()")
 NAME = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 DIGITS = pattern(r"\d+")
+_SKIPPED = frozenset(" \t\\#")
+_BLANKS = pattern(r"[ \t]*(?:\\\n[ \t]*)*(?:#[^\n]*)?")
 _MAX_DEPTH = 120
 _IN_BRACES = pattern(r"\{[A-Z][A-Z0-9_]{2,}\}")
 _STAND_IN = pattern(
@@ -96,22 +98,17 @@ class Cursor:
 
     def skip_blanks(self) -> None:
         """Skip blanks, continued line ends and a comment."""
-        text = self.text
-        while self.pos < self.stop:
-            char = text[self.pos]
-            if char not in " \t\\#":
-                break
-            if char in " \t":
-                self.pos += 1
-            elif char == "\\" and self.peek() == "\n":
-                self.pos += 2
-            elif char == "\\" and self.pos + 1 == self.stop and self.final_backslash:
-                self.pos += 1
-            elif char == "#":
-                end = text.find("\n", self.pos, self.stop)
-                self.pos = self.stop if end < 0 else end
-            else:
-                break
+        text, stop, pos = self.text, self.stop, self.pos
+        if pos >= stop or text[pos] not in _SKIPPED:
+            return
+        if text[pos] == " " and pos + 1 < stop and text[pos + 1] not in _SKIPPED:  # as between most words
+            self.pos = pos + 1
+            return
+        found = _BLANKS.match(text, pos, stop)
+        end = found.end() if found is not None else pos
+        if end + 1 == stop and text[end] == "\\" and self.final_backslash:
+            end = stop
+        self.pos = end
 
     def newline(self) -> None:
         """Step over a line end; bodies of here-documents stand right behind it."""
@@ -128,8 +125,11 @@ class Cursor:
         while self.pos < stop:
             char = text[self.pos]
             if char == "\n":
-                self.newline()
-            elif char in " \t\\#":
+                if self.pending:
+                    self.newline()
+                else:
+                    self.pos += 1
+            elif char in _SKIPPED:
                 before = self.pos
                 self.skip_blanks()
                 if self.pos == before:

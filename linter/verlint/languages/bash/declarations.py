@@ -39,7 +39,7 @@ class Declarations(Reading):
         if "n" in flags:
             for name in self.plain_words(rest):
                 if (variable := self.lookup(flat(name))) is not None:
-                    variable.exported = False
+                    self.own(flat(name), variable).exported = False
             self.changed()
             return
         self._declare_all(rest, simple, flags, exported=True, local=False)
@@ -51,7 +51,8 @@ class Declarations(Reading):
         match = re.match(r"\w+", text)
         for scope in reversed(self.scopes):
             if match and match.group() in scope:
-                scope[match.group()].kept = scope[match.group()].temporary
+                variable = self.own(match.group(), scope[match.group()])
+                variable.kept = variable.temporary
                 return
 
     def _declare(self, words: list[Argument], simple: Simple) -> None:
@@ -86,8 +87,10 @@ class Declarations(Reading):
         if not off:
             return
         for word in rest:
-            variable = self.lookup(re.split(r"\W", self.texts([word])[0].prefix)[0])
+            name = re.split(r"\W", self.texts([word])[0].prefix)[0]
+            variable = self.lookup(name)
             if variable is not None:
+                variable = self.own(name, variable)
                 variable.exported = variable.exported and "x" not in off
                 variable.integer = variable.integer and "i" not in off
         self.changed()
@@ -187,9 +190,15 @@ class Declarations(Reading):
                 if not variable.value.associative:
                     key = self.arithmetic(plain(match.group(2)), simple)
                 if not isinstance(key, Hole):
-                    variable.value.drop(key)
+                    self._drop(match.group(1), variable, key)
             else:
                 self.unset(text)
+
+    def _drop(self, name: str, variable: Variable, key: int | str) -> None:
+        """Remove an element of an array."""
+        array = self.own(name, variable).value
+        if isinstance(array, Array):
+            array.drop(key)
 
     # ---- implemented further up
 

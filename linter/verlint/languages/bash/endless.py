@@ -159,7 +159,7 @@ def never_reached(program: Program, start: int) -> tuple[list[Simple], bool]:
     behind = groups[number + 1 :]
     node: Node = groups[number] if number < len(groups) else Node(start, start)
     while True:
-        below = children(node)
+        below = list(children(node))
         at = next((at for at, each in enumerate(below) if each.start <= start < each.end), None)
         if at is None:
             break

@@ -10,6 +10,7 @@ from verlint.languages.bash.elastic import MANY, WORDS, listed
 from verlint.languages.bash.globbing import file_names
 from verlint.languages.bash.parameters import Parameters
 from verlint.languages.bash.pieces import EMPTY, Parts, collapse
+from verlint.languages.bash.prepared import CARE, literal
 from verlint.languages.bash.segments import Segment
 from verlint.languages.bash.splitting import FieldSplitter
 from verlint.languages.bash.syntax import DoubleQuoted, Lit, Param, Part, Word
@@ -20,7 +21,7 @@ from verlint.value import Part as Piece
 
 _TILDE_ASSIGNMENT = pattern(r"[A-Za-z_]\w*=~(?=/|$)")
 
-_CARE = frozenset("~{*?[+@!")
+_LONG = 4_096
 _WILD = frozenset("*?[+@!")
 _NUMBERS = frozenset(
     ["process number", "exit status", "number of arguments", "number of elements", "length of an unknown",
@@ -35,33 +36,89 @@ class Expansion(Parameters):
 
     def fields(self, word: Word, *, element: bool = False) -> list[Text]:
         """The words that one word becomes; `element`: as an element of an array, where `name=~` is no assignment."""
-        parts = word.parts
-        if len(parts) == 1:
-            only = parts[0]
-            if isinstance(only, Lit) and (only.quote or _CARE.isdisjoint(only.text)):
-                return [self._as_it_stands(word, only)]
+        text = self.run.prepared.text(word, self.source)
+        return [text] if text is not None else self.expanded(word, element=element)
+
+    def expanded(self, word: Word, *, element: bool = False) -> list[Text]:
+        """The same of a word that has something to expand."""
         span = Span(self.source, word.start, word.end)
+        parts = word.parts
+        only = parts[0] if len(parts) == 1 else None
+        if (
+            isinstance(only, DoubleQuoted)
+            and len(only.parts) == 1
+            and (fields := self._list_alone(only.parts[0], span))
+        ):
+            return fields
+        pieces = self._usual_field(parts)
+        if pieces:
+            self.run.spend(pieces)
+            return [Text(collapse(tuple(pieces)), span)]
         out: list[Text] = []
-        for expanded in expand_braces(parts):
+        for each in expand_braces(parts):
             segments: list[Segment] = []
-            self.segments(expanded if element else self._tilde_after_equals(expanded), False, segments)
+            self.segments(each if element else self._tilde_after_equals(each), False, segments)
             self._charge(segments)
             out.extend(self._split(segments, span))
         return out
 
-    def _as_it_stands(self, word: Word, only: Lit) -> Text:
-        """The text of a word without anything to expand: the same one in each turn of a loop."""
-        known = self.run.constant.get(id(word))
-        if known is None or known[0] is not word or known[1].span is None or known[1].span.source is not self.source:
-            text = Text((self._literal(only),), Span(self.source, word.start, word.end))
-            known = self.run.constant[id(word)] = (word, text)
-        return known[1]
+    def _list_alone(self, part: Part, span: Span) -> list[Text]:
+        """The fields of `"${list[@]}"` and `"$@"` when each element is one field; none for other strings, of which
+        nothing was carried out."""
+        if not isinstance(part, Param) or part.op or part.indirect or not self._is_list(part):
+            return []
+        values = self.list_values(part.name, part)
+        pieces = [piece for value in values for piece in value]
+        if any(map(_may_vanish, pieces)):
+            return []
+        self.run.spend(pieces)
+        return [Text(collapse(value), span) for value in values]
+
+    def _usual_field(self, parts: list[Part]) -> list[Piece]:
+        """The pieces of a word that is one field, from characters and from variables that have a value; none for other
+        words, of which nothing was carried out."""
+        out: list[Piece] = []
+        solid = False
+        for part in parts:
+            if isinstance(part, Lit):
+                if not part.text or not (part.quote or CARE.isdisjoint(part.text)):
+                    return []
+                out.append(literal(part, self.source))
+                solid = True
+                continue
+            before = len(out)
+            if isinstance(part, Param):
+                value = self.plain_value(part, False)
+                if value is None or not self._is_whole(value):
+                    return []
+                out += value
+                solid = solid or any(isinstance(piece, Literal) for piece in value)
+                continue
+            if not isinstance(part, DoubleQuoted) or not self.usual_quoted(part, out):
+                return []
+            if len(out) == before or any(map(_may_vanish, out[before:])):
+                return []
+            solid = True
+        return out if solid else []
+
+    def _is_whole(self, value: Parts) -> bool:
+        """Whether a bare value is neither split nor a pattern, nor so long that looking at it counts."""
+        for piece in value:
+            if _may_vanish(piece):
+                return False
+            if isinstance(piece, Literal):
+                text = piece.text
+                if not _WILD.isdisjoint(text) or len(text) > _LONG:
+                    return False
+                if not _characters(self.separators()).isdisjoint(text):
+                    return False
+        return True
 
     def _charge(self, segments: list[Segment]) -> None:
         """Count what splitting may make of long texts before it does."""
         self.run.spend([piece for piece, _, _ in segments if piece is not None])
         for piece, _, splits in segments:
-            if splits and isinstance(piece, Literal) and len(piece.text) > 4_096:
+            if splits and isinstance(piece, Literal) and len(piece.text) > _LONG:
                 self.run.built += len(piece.text) >> 1
 
     def _tilde_after_equals(self, parts: list[Part]) -> list[Part]:
@@ -105,6 +162,14 @@ class Expansion(Parameters):
 @lru_cache(maxsize=64)
 def _characters(text: str) -> frozenset[str]:
     return frozenset(text)
+
+
+def _may_vanish(piece: Piece) -> bool:
+    """Whether a piece is empty, or may be any number of words."""
+    if isinstance(piece, Literal):
+        return not piece.text
+    key = piece.key
+    return isinstance(key, tuple) and bool(key) and key[0] in _ANY_NUMBER
 
 
 def _one_field(segments: list[Segment], separators: frozenset[str]) -> Parts:

@@ -315,7 +315,7 @@ class Loops(SimpleCommands):
         for scope, old, new in zip(scopes, first[0], self._state()[0], strict=False):
             for name in new:
                 if old.get(name) != new[name]:
-                    scope[name].value = (self.hole(name, "changed by a loop of many turns", node),)
+                    self.own(name, scope[name]).value = (self.hole(name, "changed by a loop of many turns", node),)
         self.changed()
 
     def _sizes(self) -> tuple[int, int, int]:

@@ -95,10 +95,10 @@ def _run_arm(shell: Loops, arm: CaseArm, option: str, pattern: Word, parameter: 
     shell.positional = saved
     shell.open_arguments = True
     for scope in (shell.globals, *shell.scopes):
-        for each, variable in scope.items():
+        for each, variable in list(scope.items()):
             old = before.get(each)
             if old is None or old.value != variable.value:
-                _settle(variable, old, hole, name)
+                _settle(shell.own(each, variable), old, hole, name)
     shell.changed()
 
 

@@ -40,6 +40,9 @@ _RESERVED = pattern(
     r"(?:then|elif|else|fi|done|do|esac|\}|if|case|while|until|for|in|function|\{|!|\[\[|\]\]|time|select|coproc)"
     r"(?=(?:\\\n)*(?:[ \t\n;&|<>()]|\Z))"
 )
+_BEGIN_RESERVED = frozenset("tefdicwus}{![]")
+_BEGIN_CLOSING = frozenset("tefd})")
+_BEGIN_REDIRECT = frozenset("<>&{")
 _SPLIT = pattern(r"(?<![^\s;&|<>()])([a-z]+)((?:\\\n)+)([a-z]+)(?![^\s;&|<>()])")
 
 _READERS = {
@@ -75,9 +78,11 @@ class Parser(ConditionReader):
         items: list[tuple[AndOr, bool]] = []
         while True:
             self.skip_blanks()
-            if self.char() in ("\n", ""):
+            char = self.char()
+            if char == "\n" or not char:
                 return Sequence(self.at(start), self.at(self.pos), items)
-            self._reject_closing()
+            if char in _BEGIN_CLOSING:
+                self._reject_closing()
             items.append(self._list())
 
     def _reject_closing(self) -> None:
@@ -104,32 +109,34 @@ class Parser(ConditionReader):
     def _list(self) -> tuple[AndOr, bool]:
         """One list and its terminator."""
         item = self._and_or()
-        self.skip_blanks()
-        if self.char() == "&" and self.peek() != "&":
+        char = self.char()
+        if char == "\n" or char == ")" or not char:
+            return item, False
+        following = self.peek()
+        if char == "&" and following != "&":
             self.pos += 1
             return item, True
-        if self.char() == ";" and self.peek() not in (";", "&"):
+        if char != ";":
+            if not (_ends_itself(item) and self.reserved() in _CLOSING):  # `if (a) then`
+                raise self.fail(f"unexpected {self.here()}")
+        elif following not in (";", "&"):
             self.pos += 1
-        elif not self._list_may_end() and not (_ends_itself(item) and self.reserved() in _CLOSING):  # `if (a) then`
-            raise self.fail(f"unexpected {self.here()}")
         return item, False
 
-    def _list_may_end(self) -> bool:
-        return self.char() in "\n)" or self.looking_at(";;") or self.looking_at(";&")  # "" is in every string
-
     def _and_or(self) -> AndOr:
+        """Pipelines joined by `&&` and `||`; the cursor ends behind the blanks that follow."""
         start = self.pos
         items = [("", self._pipeline())]
         while True:
-            self.skip_blanks()
-            if not (self.looking_at("&&") or self.looking_at("||")):
+            char = self.char()
+            if not char or char not in "&|" or self.peek() != char:
                 return AndOr(self.at(start), items[-1][1].end, items)
-            op = self.text[self.pos : self.pos + 2]
             self.pos += 2
             self.skip_newlines()
-            items.append((op, self._pipeline()))
+            items.append((char + char, self._pipeline()))
 
     def _pipeline(self) -> Pipeline:
+        """Commands joined by `|`; the cursor ends behind the blanks that follow."""
         negated = False
         self.skip_blanks()
         start = self.pos
@@ -144,20 +151,23 @@ class Parser(ConditionReader):
         if start < self.pos and self.char() in ("\n", "", ";"):
             empty = Simple(self.at(self.pos), self.at(self.pos), [], [], [])
             return Pipeline(self.at(start), self.at(self.pos), [empty], negated)
-        commands = [self.command()]
+        commands = [self.command(word)]
         while True:
             self.skip_blanks()
             if self.char() != "|" or self.peek() == "|":
                 return Pipeline(self.at(start), commands[-1].end, commands, negated)
             self.pos += 2 if self.peek() == "&" else 1
             self.skip_newlines()
-            commands.append(self.command())
+            commands.append(self.command(self.reserved()))
 
     # ---- reserved words
 
     def reserved(self) -> str:
         """The reserved word at the cursor, or ""."""
-        match = _RESERVED.match(self.text, self.pos, self.stop)
+        pos = self.pos
+        if pos >= self.stop or self.text[pos] not in _BEGIN_RESERVED:
+            return ""
+        match = _RESERVED.match(self.text, pos, self.stop)
         return "" if match is None else match.group()
 
     def _keyword(self, word: str, opener: str, opened: int) -> None:
@@ -170,12 +180,11 @@ class Parser(ConditionReader):
 
     # ---- commands
 
-    def command(self) -> Command:
-        """The command at the cursor, compound or simple, with its redirections."""
-        self.skip_blanks()
+    def command(self, word: str) -> Command:
+        """The command at the cursor, compound or simple, with its redirections; `word` is the reserved word it begins
+        with, "" for none."""
         start = self.pos
-        word = self.reserved()
-        opened = self._compound(word)
+        opened = self._compound(word) if word or self.char() == "(" else None
         if opened is not None:
             self.enter()
             command = opened(start)
@@ -197,25 +206,26 @@ class Parser(ConditionReader):
         return None if reader is None else getattr(self, reader)
 
     def _simple(self) -> Command:
-        start = self.pos
-        end = start
+        start = end = self.pos
         assigns: list[Assign] = []
         words: list[Word | Assign] = []
         redirects: list[Redirect] = []
+        assigning = True
         while True:
             self.skip_blanks()
-            if self.char() in ";&|\n)" and not self.looking_at("&>"):  # "" at the end is in every string
+            char = self.char()
+            if char in ";&|\n)" and not self.looking_at("&>"):  # "" at the end is in every string
                 break
-            redirect = self._redirect()
+            redirect = self._redirect() if char in _BEGIN_REDIRECT or char.isdecimal() else None
             if redirect is not None:
                 redirects.append(redirect)
                 end = self.pos
                 continue
-            if self.char() == "(":
+            if char == "(":
                 if len(words) == 1 and isinstance(words[0], Word) and not assigns and not redirects:
                     return self._function_body(start, words[0])
                 raise self.fail("unexpected (")
-            read = self.assignment(first=not words) if not words or declares(words[0]) else None
+            read = self.assignment(first=not words) if assigning else None
             if isinstance(read, Assign):
                 (words if words else assigns).append(read)
                 end = self.pos
@@ -223,6 +233,8 @@ class Parser(ConditionReader):
             word = read or self.word()
             if word.start == word.end:
                 raise self.fail(f"unexpected {self.here()}")
+            if not words:
+                assigning = declares(word)
             words.append(word)
             end = self.pos
         if not (assigns or words or redirects):
@@ -239,7 +251,7 @@ class Parser(ConditionReader):
             self.pos += 1
         self.skip_newlines()
         here = self.pos
-        body = self.command()
+        body = self.command(self.reserved())
         if isinstance(body, (Simple, FunctionDef)):
             self.pos = here
             raise self.fail(f"unexpected {self.here()}: the body of a function must be {{ }}, ( ) or the like", start)
@@ -431,7 +443,7 @@ class Parser(ConditionReader):
                 name = "".join(part.text for part in word.parts if isinstance(part, Lit))
             else:
                 self.pos = here
-        inner = self.command()
+        inner = self.command(self.reserved())
         return Coprocess(self.at(start), inner.end, name, inner)
 
 

@@ -87,6 +87,13 @@ def with_hop(parts: Parts, hop: Hop) -> Parts:
     return tuple([_after(part, hop) if len(part.hops) < MAX_HOPS else part for part in parts])
 
 
+def with_hops(parts: Parts, hops: tuple[Hop, ...]) -> Parts:
+    """The same string after further steps, if there are any."""
+    for hop in hops:
+        parts = with_hop(parts, hop)
+    return parts
+
+
 def _after(part: Part, hop: Hop) -> Part:
     hops = (*part.hops, hop)
     if isinstance(part, Literal):
@@ -118,7 +125,12 @@ def collapse(parts: Parts) -> Parts:
 def overridable(parts: Parts, name: str) -> Parts:
     """The same string, marked as a default that `name` may replace."""
     return tuple(
-        replace(part, overridable=part.overridable or name) if isinstance(part, Literal) else part for part in parts
+        [
+            Literal(part.text, part.span, part.hops, part.overridable or name, part.quoted)
+            if isinstance(part, Literal)
+            else part
+            for part in parts
+        ]
     )
 
 

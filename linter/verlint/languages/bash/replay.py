@@ -10,6 +10,7 @@ from verlint.languages.bash.checkpoint import Checkpoint
 from verlint.languages.bash.command import Assignment, Command, Guard
 from verlint.languages.bash.parser import parse
 from verlint.languages.bash.pieces import Parts, plain
+from verlint.languages.bash.prepared import Prepared
 from verlint.languages.bash.run import Endless, Event, Files, Note, OverBudget, Run
 from verlint.languages.bash.shell import Shell
 from verlint.languages.bash.storage import Variable
@@ -135,13 +136,22 @@ def explore(
     for text in texts:
         if id(text) not in parsed:
             parsed[id(text)] = parse(text.text)
+    prepared = Prepared()
     waiting: list[tuple[tuple[bool, ...], Checkpoint | None]] = [((), None)]
     seen: set[tuple[bool, ...]] = {()}
     paths: list[Path] = []
     steps = 0
     while waiting and len(paths) < max_paths and steps < MAX_TOTAL_STEPS:
         choices, begin = waiting.pop(0)
-        run = Run(files, choices, closed=entry.closed, mount=entry.mount, home=entry.home, programs=parsed)
+        run = Run(
+            files,
+            choices,
+            closed=entry.closed,
+            mount=entry.mount,
+            home=entry.home,
+            programs=parsed,
+            prepared=prepared,
+        )
         shell = _shell(texts[0], entry, run) if begin is None else begin.shell(run)
         checkpoints, status = _walk(shell, texts, begin, entries)
         paths.append(_path(run, status))

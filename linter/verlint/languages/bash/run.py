@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Sequence
 
 from verlint.languages.bash.command import Assignment, Call, Command, Guard
 from verlint.languages.bash.pieces import Parts
-from verlint.languages.bash.syntax import Program, Word
+from verlint.languages.bash.prepared import Prepared
+from verlint.languages.bash.syntax import Program
 from verlint.record import dataclass, field
 from verlint.source import Source, Span
-from verlint.value import Hole, Literal, Text
+from verlint.value import Hole, Literal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ class Run:
     embedded: dict[str, Hole] = field(default_factory=dict)
     environment: dict[str, Hole] = field(default_factory=dict)
     programs: dict[int, Program] = field(default_factory=dict)
-    constant: dict[int, tuple[Word, Text]] = field(default_factory=dict)
+    prepared: Prepared = field(default_factory=Prepared)
     steps: int = 0
     built: int = 0
     active: list[Source] = field(default_factory=list)
@@ -151,11 +152,12 @@ class Run:
             self.over_budget = True
             raise OverBudget
 
-    def spend(self, parts: Iterable[Literal | Hole]) -> None:
+    def spend(self, parts: Sequence[Literal | Hole]) -> None:
         """Count what was built: pieces, and their characters by the block; raises OverBudget past the limit."""
-        built = self.built
+        built = self.built + len(parts)
         for part in parts:
-            built += 1 + (len(part.text) >> 6) if isinstance(part, Literal) else 1
+            if isinstance(part, Literal):
+                built += len(part.text) >> 6
         self.built = built
         if built > MAX_BUILT:
             self.over_budget = True

@@ -7,7 +7,18 @@ from collections.abc import Iterable
 
 from verlint.languages.bash.elastic import is_many, joined, unmarked
 from verlint.languages.bash.patterns import Pattern
-from verlint.languages.bash.pieces import EMPTY, MARK, MAX_HOPS, Parts, collapse, known, strip_right
+from verlint.languages.bash.pieces import (
+    EMPTY,
+    MARK,
+    MAX_HOPS,
+    MAX_PIECES,
+    Parts,
+    collapse,
+    known,
+    strip_right,
+    with_hop,
+)
+from verlint.languages.bash.prepared import literal
 from verlint.languages.bash.run import DiscardLine
 from verlint.languages.bash.syntax import (
     Arith,
@@ -25,7 +36,7 @@ from verlint.languages.bash.syntax import (
     StandIn,
     Word,
 )
-from verlint.languages.bash.variables import Variables
+from verlint.languages.bash.usual import UsualWords
 from verlint.source import Span
 from verlint.value import Hole, Hop, Literal
 from verlint.value import Part as Piece
@@ -38,7 +49,7 @@ BREAK: Segment = (None, False, False)
 """Between two elements of a list."""
 
 
-class Segments(Variables):
+class Segments(UsualWords):
     """Expands the parts of words."""
 
     # ---- words as strings
@@ -46,8 +57,12 @@ class Segments(Variables):
     def string(self, word: Word, *, assignment: bool = False) -> Parts:
         """A word as one string: no splitting, no file names."""
         parts = word.parts
-        if len(parts) == 1 and isinstance(parts[0], Lit) and not parts[0].text.startswith("~") and not assignment:
-            return (self._literal(parts[0]),) if parts[0].text else EMPTY
+        if not assignment and len(parts) == 1 and isinstance(parts[0], Lit) and not parts[0].text.startswith("~"):
+            return (literal(parts[0], self.source),) if parts[0].text else EMPTY
+        pieces = self.usual_string(word)
+        if pieces is not None:
+            self.run.spend(pieces)
+            return unmarked(collapse(tuple(pieces)))
         segments: list[Segment] = []
         self.segments(parts, False, segments, assignment=assignment)
         out: list[Piece] = []
@@ -62,6 +77,14 @@ class Segments(Variables):
         self.run.spend(out)
         return unmarked(collapse(tuple(out)))
 
+    def passed_string(self, word: Word, hop: Hop) -> Parts:
+        """The right side of an assignment as one string, after the assignment as a step of its way."""
+        pieces = self.usual_string(word, (hop,))
+        if pieces is None or len(pieces) > MAX_PIECES:
+            return with_hop(self.string(word, assignment=True), hop)
+        self.run.spend(pieces)
+        return unmarked(tuple(pieces))
+
     def pattern(self, word: Word) -> Pattern:
         """A word as a pattern."""
         segments: list[Segment] = []
@@ -71,9 +94,6 @@ class Segments(Variables):
             if piece is not None:
                 runs.append((piece.text if isinstance(piece, Literal) else MARK, quoted))
         return tuple(runs)
-
-    def _literal(self, lit: Lit) -> Literal:
-        return Literal(lit.text, Span(self.source, lit.start, lit.end), quoted=bool(lit.quote))
 
     # ---- parts
 
@@ -111,9 +131,9 @@ class Segments(Variables):
     def _lit(self, lit: Lit, in_quotes: bool, out: list[Segment], *, first: bool, assignment: bool) -> None:
         text = lit.text
         if lit.quote:
-            out.append((self._literal(lit) if text else None, True, False))
+            out.append((literal(lit, self.source) if text else None, True, False))
         elif in_quotes or "~" not in text:
-            out.append((self._literal(lit), in_quotes, False))
+            out.append((literal(lit, self.source), in_quotes, False))
         else:
             self._with_homes(lit, out, first=first, assignment=assignment)
 

@@ -29,8 +29,8 @@ from verlint.languages.bash.syntax import (
 from verlint.languages.bash.syntax import Command as CommandNode
 
 _OF_PROCESS = (
-    "globals", "scopes", "positional", "open_arguments", "cwd", "functions", "options", "shell_options", "output",
-    "errors", "input", "descriptors", "files_of", "traps", "loops", "guards", "substituting", "unattended",
+    "globals", "scopes", "shared", "positional", "open_arguments", "cwd", "functions", "options", "shell_options",
+    "output", "errors", "input", "descriptors", "files_of", "traps", "loops", "guards", "substituting", "unattended",
     "strangers",
 )  # fmt: skip
 """What a subshell changes without effect on its parent."""
@@ -122,6 +122,12 @@ class Shell(CompoundCommands):
 
     def and_or(self, item: AndOr) -> None:
         """Run pipelines joined by `&&` and `||`; a program whose status nobody knows is taken to succeed."""
+        if len(item.items) == 1 and not self.traps:
+            pipeline = item.items[0][1]
+            self.pipeline(pipeline)
+            if self.status and "e" in self.options and not self.unchecked and _ends_on_failure(pipeline):
+                raise Exit(self.status)
+            return
         guards = self.guards
         try:
             self._chain(item)
@@ -162,18 +168,24 @@ class Shell(CompoundCommands):
 
     def pipeline(self, pipeline: Pipeline) -> None:
         """Run one command, or several with the output of each as input of the next."""
-        if len(pipeline.commands) == 1:
-            self.unchecked += pipeline.negated
-            try:
-                self.command(pipeline.commands[0])
-            finally:
-                self.unchecked -= pipeline.negated
-            if not isinstance(pipeline.commands[0], _OF_OTHERS):
-                self.pipe_status = (self.status,)
-        else:
+        if len(pipeline.commands) > 1:
             self._piped(pipeline)
+        elif pipeline.negated:
+            self.unchecked += 1
+            try:
+                self._alone(pipeline.commands[0])
+            finally:
+                self.unchecked -= 1
+        else:
+            self._alone(pipeline.commands[0])
         if pipeline.negated:
             self.status = 1 if self.status in (0, None) else 0
+
+    def _alone(self, command: CommandNode) -> None:
+        """Run the only command of a pipeline."""
+        self.command(command)
+        if isinstance(command, Simple) or not isinstance(command, _OF_OTHERS):
+            self.pipe_status = (self.status,)
 
     def _piped(self, pipeline: Pipeline) -> None:
         data: Stream | None = None
@@ -214,8 +226,8 @@ class Shell(CompoundCommands):
     def subshell(self, body: Sequence, *, capture: bool, stdin: Stream | None = None) -> Parts:
         """Run commands in a copy of the shell; gives what they print when `capture` is set."""
         saved = {name: getattr(self, name) for name in _OF_PROCESS}
-        self.globals = {name: variable.copy() for name, variable in self.globals.items()}
-        self.scopes = [{name: variable.copy() for name, variable in scope.items()} for scope in self.scopes]
+        self.share()
+        self.globals, self.scopes = dict(self.globals), [dict(scope) for scope in self.scopes]
         self.positional, self.functions = list(self.positional), dict(self.functions)
         self.options, self.shell_options = set(self.options), set(self.shell_options)
         self.traps = {"ERR": self.traps["ERR"]} if "E" in self.options and "ERR" in self.traps else {}

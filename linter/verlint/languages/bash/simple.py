@@ -37,10 +37,16 @@ class SimpleCommands(Scripts):
 
     def simple(self, node: Simple) -> None:
         """Run a simple command."""
+        if not node.words and not node.redirects:
+            self._assignments_only(node, self.substitutions)
+            return
         before = self.substitutions
         words: list[Argument] = []
-        for word in node.words:
-            words.extend(self.declared(word) if isinstance(word, Assign) else self.fields(word))
+        for word in self.run.prepared.command(node, self.source).words:
+            if isinstance(word, Text):
+                words.append(word)
+            else:
+                words.extend(self.declared(word) if isinstance(word, Assign) else self.expanded(word))
         self.here = node.start
         output, stdin, errors = self.output, self.input, self.errors
         descriptors, files_of = self.descriptors, self.files_of
@@ -211,17 +217,9 @@ class SimpleCommands(Scripts):
         builtin: bool = False,
         function: bool = False,
     ) -> Command:
-        return Command(
-            argv=tuple(self.texts(words)),
-            span=self.span(node),
-            around=self.surroundings(),
-            prefix=prefix,
-            redirects=tuple(redirections),
-            builtin=builtin,
-            function=function,
-            pipe=self._pipe_place,
-            raw=tuple(self.span(word) for word in node.words),
-        )
+        known = self.run.prepared.command(node, self.source)
+        argv, around, redirects = tuple(self.texts(words)), self.surroundings(), tuple(redirections)
+        return Command(argv, known.span, around, prefix, redirects, builtin, function, self._pipe_place, known.raw)
 
     # ---- programs
 

@@ -39,6 +39,7 @@ class ShellState:
         self.cwd = cwd
         self.globals: Scope = {}
         self.scopes: list[Scope] = []
+        self.shared: frozenset[int] = frozenset()
         self.positional: list[Parts] = []
         self.open_arguments = False
         self.functions: dict[str, tuple[object, Source, Parts]] = {}
@@ -72,6 +73,8 @@ class ShellState:
         self.strangers = ""
         self.option_offset = 1
         self._environment_cache: Mapping[str, Text] | None = None
+        self._around: Surroundings | None = None
+        self._around_flags: tuple[bool, ...] = ()
 
     # ---- places and records
 
@@ -89,19 +92,29 @@ class ShellState:
         self.run.notes.append(Note(kind, text, self.span(node), self.stack, self.guards))
 
     def surroundings(self) -> Surroundings:
-        """What holds around a command at this moment."""
-        return Surroundings(
-            cwd=Text(self.cwd),
-            environment=self.exported(),
-            guards=self.guards,
-            stack=self.stack,
-            xtrace="x" in self.options,
-            errexit="e" in self.options,
-            nounset="u" in self.options,
-            pipefail="pipefail" in self.options,
-            background=self.background,
-            substitution=self.substituting,
+        """What holds around a command at this moment; the same object as long as nothing changes."""
+        options, environment = self.options, self.exported()
+        flags = (
+            "x" in options,
+            "e" in options,
+            "u" in options,
+            "pipefail" in options,
+            self.background,
+            self.substituting,
         )
+        last = self._around
+        if (
+            last is not None
+            and flags == self._around_flags
+            and last.environment is environment
+            and last.guards is self.guards
+            and last.stack is self.stack
+            and last.cwd.parts is self.cwd
+        ):
+            return last
+        self._around_flags = flags
+        self._around = Surroundings(Text(self.cwd), environment, self.guards, self.stack, *flags)
+        return self._around
 
     def exported(self) -> Mapping[str, Text]:
         """The environment that a command would get."""
@@ -181,11 +194,27 @@ class ShellState:
         return variable
 
     def ensure(self, name: str) -> Variable:
-        """The variable, made in the global scope when there is none."""
+        """The variable, to be changed; made in the global scope when there is none."""
         variable = self.lookup(name)
         if variable is None:
             variable = self.globals[name] = Variable()
-        return variable
+            return variable
+        return self.own(name, variable) if id(variable) in self.shared else variable
+
+    def own(self, name: str, variable: Variable) -> Variable:
+        """A variable that is to be changed and that `name` means: where others have it too, a copy takes its place."""
+        if id(variable) not in self.shared:
+            return variable
+        scopes = (*reversed(self.scopes), self.globals)
+        scope = next((each for each in scopes if each.get(name) is variable), None)
+        if scope is None:  # it was reached by reference
+            scope, name = next((each, key) for each in scopes for key, found in each.items() if found is variable)
+        scope[name] = variable.copy()
+        return scope[name]
+
+    def share(self) -> None:
+        """Take all variables for those of others too, which get copies of the scopes."""
+        self.shared = frozenset([id(each) for scope in (self.globals, *self.scopes) for each in scope.values()])
 
     def make_local(self, name: str) -> Variable:
         """The variable of the function that runs; a new one is exported when the one it hides is, and takes over the
@@ -198,7 +227,7 @@ class ShellState:
             else:
                 self.check_writable(name, hidden)
                 scope[name] = Variable(hidden.value if hidden.temporary else None, exported=hidden.exported)
-        return scope[name]
+        return self.own(name, scope[name])
 
     def check_writable(self, name: str, variable: Variable) -> None:
         """Raise ReadOnly for a variable that may not be changed."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from verlint.languages.bash.pieces import EMPTY, Parts, collapse
 from verlint.record import dataclass, field
 from verlint.value import Hole, Literal, Text
@@ -40,6 +42,12 @@ class Array:
         self.items[key] = value
         if isinstance(key, int) and (self.top >= 0 or len(self.items) == 1):
             self.top = max(self.top, key)
+
+    def fill(self, elements: Sequence[tuple[int | str, Parts]]) -> None:
+        """Give several elements of an indexed array, that has found its `next_index`, their values."""
+        if elements:
+            self.items.update(elements)
+            self.top = max(self.top, *[int(key) for key, _ in elements], -1)
 
     def drop(self, key: int | str) -> None:
         """Remove an element, if it is there."""
@@ -81,6 +89,10 @@ class Stream:
 
     def __init__(self, parts: Parts) -> None:
         self.parts = collapse(parts)
+
+    def copy(self) -> Stream:
+        """A copy that can be read alone."""
+        return Stream(self.parts)
 
     def line(self, delimiter: str = "\n") -> tuple[Parts, bool]:
         """The next line and whether its end was there. A hole ends up whole in the line it stands in."""

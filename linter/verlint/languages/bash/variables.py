@@ -19,6 +19,11 @@ _DYNAMIC = frozenset(
 )  # fmt: skip
 """Variables that bash sets itself, with values only the machine knows."""
 
+SET_BY_BASH = _DYNAMIC | frozenset(
+    ["PWD", "LINENO", "IFS", "OPTIND", "BASH_SOURCE", "FUNCNAME", "BASH_LINENO", "PIPESTATUS"]
+)
+"""Variables that have a value although the launcher gives them none."""
+
 SETS_UP_TOOLS = pattern(
     r"(?:activate|\.bashrc|\.bash_profile|\.profile|\.zshrc|conda\.sh|mamba\.sh|nvm\.sh|set_env\.sh|setvars\.sh"
     r"|modules\.sh|/etc/profile|init/(?:ba)?sh|cargo/env)[\"']?$"

@@ -2,20 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 
-from verlint.languages.bash.syntax import ArrayItem, CaseArm, Lit, Node, Param, Word
+from verlint.languages.bash.syntax import (
+    AndOr,
+    ArrayItem,
+    Assign,
+    CaseArm,
+    DoubleQuoted,
+    Lit,
+    Node,
+    Param,
+    Pipeline,
+    Simple,
+    Word,
+)
+from verlint.languages.bash.syntax import Sequence as Commands
 from verlint.record import names
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _FREQUENT = frozenset([Lit, Word, Param])
 """The most frequent nodes of lists, to be told without a look at their bases."""
 
+_BELOW: Mapping[type, Callable[[Any], Sequence[Node]]] = {
+    Lit: lambda node: (),
+    Word: lambda node: node.parts,
+    DoubleQuoted: lambda node: node.parts,
+    Param: lambda node: [each for each in (node.index, node.arg, node.arg2) if each is not None],
+    Assign: lambda node: (node.value,) if node.index is None else (node.index, node.value),
+    Simple: lambda node: [*node.assigns, *node.words, *node.redirects],
+    Pipeline: lambda node: node.commands,
+    AndOr: lambda node: [pipeline for _, pipeline in node.items],
+    Commands: lambda node: [item for item, _ in node.items],
+}
+"""How to get at what is below the most frequent nodes."""
 
-def children(node: Node | ArrayItem | CaseArm) -> list[Node]:
+
+def children(node: Node | ArrayItem | CaseArm) -> Sequence[Node]:
     """The nodes directly below one, in the order they are declared."""
-    found: list[Node] = []
     kind: type = node.__class__
+    below = _BELOW.get(kind)
+    if below is not None:
+        return below(node)
+    found: list[Node] = []
     for name in _fields(kind):
         value = getattr(node, name)
         if value.__class__ in _FREQUENT:
@@ -31,11 +64,8 @@ def walk(node: Node) -> Iterator[Node]:
     while waiting:
         node = waiting.pop()
         yield node
-        kind = node.__class__
-        if kind is Word:
-            waiting += node.parts[::-1]  # type: ignore[attr-defined]
-        elif kind is not Lit:
-            waiting += reversed(children(node))
+        if node.__class__ is not Lit:
+            waiting += children(node)[::-1]
 
 
 def literal_word(word: object) -> str:

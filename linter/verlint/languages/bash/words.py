@@ -21,11 +21,17 @@ from verlint.lazy import pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from re import Match
     from typing import Self
 
-_BARE = pattern(r"[^ \t\n;&|<>()\\'\"`$]+")
+_PARAMETER = r"\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)(?:(:?[-=?+])([^}$<>`\"'\\]*))?\})"
+_USUAL = pattern(r"([^ \t\n;&|<>()\\'\"`$]+)|" + _PARAMETER + r"|\"([^\"\\$`]*)\"|'([^']*)'")
+"""What words are mostly made of: bare characters, parameters, and strings with nothing to expand."""
+_USUAL_QUOTED = pattern(r'([^"\\$`]+)|' + _PARAMETER)
+_BARE, _BRACED, _ARGUMENT, _DOUBLE, _SINGLE = 1, 3, 5, 6, 7
+"""Groups of these expressions: the last one that took part says what was found."""
 _PLAIN = pattern(r"[^ \t\n;&|<>()\\'\"`$*?@!+\[\]{}]+")
-_IN_QUOTES = pattern(r'[^"\\$`]+')
+_ENDS = frozenset(" \t\n;&|()")
 
 
 SPECIAL = "@*#?$!-"
@@ -37,30 +43,72 @@ class WordReader(Cursor):
 
     def word(self) -> Word:
         """The word at the cursor; without parts when there is none."""
-        start = self.pos
-        bare = _BARE.match(self.text, start, self.stop)
-        whole = bare is not None and not (self.stand_ins and "{" in bare.group())
-        if bare is not None and whole and (self.text[bare.end() : bare.end() + 1] or " ") in " \t\n;|&)":
-            self.pos = bare.end()
-            low, high = self.at(start), self.at(self.pos)
-            return Word(low, high, [Lit(low, high, bare.group(), "")])
+        text, stop, at = self.text, self.stop, self.at
+        usual = not self.stand_ins
+        start = pos = self.pos
         parts: list[Part] = []
-        while self.pos < self.stop:
-            char = self.text[self.pos]
-            if char in "<{" and (end := self.stand_in_end()) >= 0:
-                parts.append(StandIn(self.at(self.pos), self.at(end), self.text[self.pos : end]))
-                self.pos = end
+        while pos < stop and text[pos] not in _ENDS:
+            found = _USUAL.match(text, pos, stop) if usual else None
+            if found is None or (self.extended and self._begins_extended_glob(found)):
+                if not self._unusual(parts):
+                    break
+                pos = self.pos
                 continue
-            if char in META:
-                if char in "<>" and self.peek() == "(":
-                    parts.append(self._process_substitution(char))
-                    continue
-                break
-            if char in "?*+@!" and self.extended and self.peek() == "(":
-                parts.append(self._extended_glob(char))
-                continue
+            kind, here = found.lastindex, pos
+            self.pos = pos = found.end()
+            if kind == _BARE and not parts:
+                parts.append(Lit(at(here), at(pos), found[_BARE], ""))
+            elif kind == _BARE:
+                self.append(parts, here, found[_BARE], "")
+            elif kind == _DOUBLE:
+                parts.append(quoted := DoubleQuoted(at(here), at(pos), []))
+                if pos - here > 2:
+                    quoted.parts.append(Lit(at(here + 1), at(pos - 1), found[_DOUBLE], '"'))
+            elif kind == _SINGLE:
+                parts.append(Lit(at(here), at(pos), found[_SINGLE], "'"))
+            else:
+                parts.append(self._parameter(found, ""))
+        return Word(at(start), at(pos), parts)
+
+    def _unusual(self, parts: list[Part]) -> bool:
+        """Append what stands at the cursor; False when the word ends there."""
+        char = self.text[self.pos]
+        if char in "<{" and (end := self.stand_in_end()) >= 0:
+            parts.append(StandIn(self.at(self.pos), self.at(end), self.text[self.pos : end]))
+            self.pos = end
+        elif char in META:
+            if char not in "<>" or self.peek() != "(":
+                return False
+            parts.append(self._process_substitution(char))
+        elif char in "?*+@!" and self.extended and self.peek() == "(":
+            parts.append(self._extended_glob(char))
+        else:
             self.part(parts)
-        return Word(self.at(start), self.at(self.pos), parts)
+        return True
+
+    def _begins_extended_glob(self, found: Match[str]) -> bool:
+        """Whether the last of the bare characters begin a pattern with parentheses."""
+        return found.lastindex == _BARE and self.text[found.end() - 1 : found.end() + 1] in (
+            "?(",
+            "*(",
+            "+(",
+            "@(",
+            "!(",
+        )
+
+    def _parameter(self, found: Match[str], quote: str) -> Param:
+        """The parameter that was found: `$name`, `${name}`, or one with a default that is nothing but characters."""
+        at = self.at
+        start, end = at(found.start()), at(found.end())
+        name = found[_BRACED]
+        if name is None:
+            return Param(start, end, found[_BRACED - 1], None, "", None, None, False, True)
+        written: str | None = found[_ARGUMENT]
+        if written is None:
+            return Param(start, end, name)
+        low, high = at(found.start(_ARGUMENT)), at(found.end(_ARGUMENT))
+        parts: list[Part] = [Lit(low, high, written, quote)] if written else []
+        return Param(start, end, name, None, found[_ARGUMENT - 1], Word(low, high, parts))
 
     def _process_substitution(self, direction: str) -> ProcessSub:
         start = self.pos
@@ -171,33 +219,43 @@ class WordReader(Cursor):
     def quoted_parts(self, close: str | None, opened: int | None = None) -> list[Part]:
         """Parts inside double quotes (or a here-document, when `close` is None), up to the closing quote."""
         parts: list[Part] = []
-        text = self.text
+        text, stop = self.text, self.stop
         while True:
-            if self.pos >= self.stop:
+            start = self.pos
+            if start >= stop:
                 if close is None:
                     return parts
                 raise self.fail('this " is never closed', opened)
-            char, start = text[self.pos], self.pos
-            if char == close:
-                return parts
-            if char == "\\":
-                following = self.peek()
-                if following == "\n":
-                    self.pos += 2
-                elif following and (following in "$`\\" or (following == '"' and close == '"')):
-                    self.pos += 2
-                    parts.append(Lit(self.at(start), self.at(self.pos), following, '"'))
-                else:
-                    self.pos += 1
-                    self.append(parts, start, "\\", '"')
-            elif char == "`":
-                parts.append(self._back_quoted(True))
-            elif char == "$":
-                self.dollar(parts, True)
+            found = _USUAL_QUOTED.match(text, start, stop)
+            if found is None:
+                if text[start] == close:
+                    return parts
+                self._unusual_quoted(parts, close)
+                continue
+            self.pos = found.end()
+            if found.lastindex == _BARE:
+                self.append(parts, start, found[_BARE], '"')
             else:
-                match = _IN_QUOTES.match(text, start, self.stop)
-                self.pos = match.end() if match else start + 1
-                self.append(parts, start, text[start : self.pos], '"')
+                parts.append(self._parameter(found, '"'))
+
+    def _unusual_quoted(self, parts: list[Part], close: str | None) -> None:
+        """Append an escape, a quote that closes nothing, or what is expanded."""
+        char, start = self.text[self.pos], self.pos
+        if char == "`":
+            parts.append(self._back_quoted(True))
+        elif char == "$":
+            self.dollar(parts, True)
+        elif char != "\\":
+            self.pos += 1
+            self.append(parts, start, char, '"')
+        elif (following := self.peek()) == "\n":
+            self.pos += 2
+        elif following and (following in "$`\\" or (following == '"' and close == '"')):
+            self.pos += 2
+            parts.append(Lit(self.at(start), self.at(self.pos), following, '"'))
+        else:
+            self.pos += 1
+            self.append(parts, start, "\\", '"')
 
     def _back_quoted(self, in_quotes: bool) -> CommandSub:
         start = self.pos
