@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
+from verlint import disk
 from verlint.experiment.launch import Launch
 from verlint.experiment.project import Project
 from verlint.experiment.stage import Stage
@@ -87,6 +88,7 @@ def check_loaded(
     """Everything the selected rules find in a project, and in the inputs of a run."""
     rules = selected_rules(settings)
     forget()
+    disk.forget()
     outcome = _check_parts(project, rules, unreadable, jobs)
     for rule in rules if inputs else ():
         if rule.subject == "Input":

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from verlint import disk
 from verlint.cli.call import Arguments, load_files, read_call
 from verlint.cli.main import FAILED, FOUND, OK, UsageError, complain
 from verlint.cli.output import emit, output_targets, use_color
@@ -241,7 +241,7 @@ def is_touched(arguments: Arguments, settings: Settings) -> bool:
     named and no folder."""
     if arguments.scope is not None:
         return arguments.scope == "touched"
-    names_files = bool(arguments.paths) and not any(path == "-" or os.path.isdir(path) for path in arguments.paths)
+    names_files = bool(arguments.paths) and not any(path == "-" or disk.is_dir(path) for path in arguments.paths)
     return names_files and settings.scope != "all"
 
 
