@@ -16,7 +16,7 @@ except ImportError:  # another implementation of Python
 
 TYPE_CHECKING = False  # as `typing` says it, without its import
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, MutableMapping
+    from collections.abc import Callable, Hashable, Iterable, Iterator, MutableMapping
     from typing import Any, TypeVar
 
     T = TypeVar("T")
@@ -98,9 +98,9 @@ def forget() -> None:
         each.clear()
 
 
-def same(asked: Asked) -> bool:
-    """Whether every question has the same answer now."""
-    return all(_ANSWERS[kind](about) == answer for (kind, about), answer in asked.items())
+def same(asked: Iterable[tuple[str, str, str]]) -> bool:
+    """Whether every question (its kind, and what it is about) has the answer that is given with it."""
+    return all(_ANSWERS[kind](about) == answer for kind, about, answer in asked)
 
 
 def digest(data: bytes) -> str:

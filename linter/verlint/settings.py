@@ -77,7 +77,8 @@ class Settings:
     the least severity that fails the run, None for never. `verl` is what the settings file says, `verl_of_call` the
     `--verl` of the call, `model_config` the path of a model's config.json, `baseline` that of the known findings.
     `launchers` and `rules` are kept raw: the families and the rules know what belongs in them. `scope` is what is
-    reported when files are named, "" for what touches them. `plugins` are names of installed rule packs."""
+    reported when files are named, "" for what touches them. `plugins` are names of installed rule packs. `cache` is
+    whether what was found may be kept for later runs."""
 
     root: Path
     path: Path | None = None
@@ -100,6 +101,7 @@ class Settings:
     show_files: bool = False
     scope: str = ""
     plugins: tuple[str, ...] = ()
+    cache: bool = True
 
     def relative(self, path: Path) -> str:
         """An absolute path as the patterns see it: relative to the settings' folder, with "/"."""
@@ -276,6 +278,7 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "show-files": _flag,
     "scope": _scope,
     "plugins": _texts,
+    "cache": _flag,
 }
 
 

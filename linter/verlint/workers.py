@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from verlint.disk import Gathered, add, gathered
 from verlint.experiment.project import Project
 from verlint.files.loading import Loaded
 from verlint.record import dataclass
@@ -25,10 +26,11 @@ Look: TypeAlias = "Callable[[Project, Sequence[Loaded]], tuple[Any, Project]]"
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """What was found in a part, and the numbers of the files of other parts that it has read."""
+    """What was found in a part, the numbers of the files of other parts that it has read, and what was asked."""
 
     outcome: Any
     reached: tuple[int, ...]
+    questions: Gathered
 
 
 class Alone:
@@ -51,11 +53,12 @@ class Alone:
 
     def one(self, numbers: Sequence[int]) -> Looked:
         """What is found in one part, of which nothing else is kept."""
-        outcome, part = self._look(self._project, [self._project.files[number] for number in numbers])
+        with gathered() as questions:
+            outcome, part = self._look(self._project, [self._project.files[number] for number in numbers])
         reached = tuple(sorted(self._numbers[id(source)] for source in part.reached()))
         del part
         _let_go()
-        return Looked(outcome, reached)
+        return Looked(outcome, reached, questions)
 
 
 class Workers(Alone):
@@ -176,4 +179,5 @@ def _unpacked(packed: bytes, project: Project) -> Looked:
 
     looked, _ = Unpacker(io.BytesIO(packed)).load()
     assert isinstance(looked, Looked)
+    add(looked.questions)
     return looked

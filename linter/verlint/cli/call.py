@@ -62,6 +62,8 @@ class Arguments:
     config: str | None = None
     isolated: bool = False
     jobs: int = 0
+    no_cache: bool = False
+    cache_dir: str = ""
 
 
 def read_call(arguments: Arguments) -> Settings:
@@ -69,6 +71,8 @@ def read_call(arguments: Arguments) -> Settings:
     settings = _settings_file(arguments)
     settings_problems(settings)
     _check_call(arguments)
+    if not settings.cache:
+        disk.give_up()
     changes: dict[str, Any] = {}
     if arguments.select is not None:
         changes["select"] = _names(arguments.select)
@@ -167,4 +171,5 @@ def load_files(arguments: Arguments, settings: Settings) -> Loading:
     if arguments.force_exclude and name and (pattern := settings.excluded_by(Path(os.path.abspath(name)))):
         complain(f"warning: {name} is excluded by `{pattern}`")
         return Loading()
+    disk.give_up()
     return load_text(sys.stdin.buffer.read(), name, settings)

@@ -123,6 +123,10 @@ def add_parser(subparsers: Any) -> None:
     settings = parser.add_argument_group("settings")
     settings.add_argument("--config", metavar="FILE", help="use this settings file")
     settings.add_argument("--isolated", action="store_true", help="use no settings file")
+    settings.add_argument("--no-cache", action="store_true", help="look at everything anew, and keep nothing")
+    settings.add_argument(
+        "--cache-dir", metavar="DIR", default="", help="keep what was found in this folder, not in the user's"
+    )
     settings.add_argument("--show-settings", action="store_true", help="print what holds for these paths, and stop")
 
 
@@ -168,6 +172,8 @@ def run(arguments: Arguments) -> int:
 
 def carry_out(arguments: Arguments, loading: Loading, settings: Settings, targets: Sequence[tuple[str, str]]) -> int:
     """Check, and do with the findings what the call asks for. Raises UsageError."""
+    if arguments.write_baseline or arguments.add_ignore is not None or arguments.fix:
+        disk.give_up()  # it changes files
     if arguments.write_baseline:
         from verlint.cli.baselining import write_baseline
 

@@ -56,6 +56,7 @@ def emit(report: Report, targets: Sequence[tuple[str, str]], *, color: bool) -> 
             except BrokenPipeError:
                 drop_output()
             continue
+        disk.give_up()  # it writes a file
         try:
             Path(file).write_text(
                 _ended(render(report, name, color=False, width=DEFAULT_WIDTH)), "utf-8", "backslashreplace", "\n"

@@ -1,0 +1,128 @@
+"""Calls that were made before: where every question that the run asked has the same answer as then, it would print the
+same, so that is printed and nothing else is imported."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from verlint import disk
+from verlint.cache.store import Store, default_folder
+
+TYPE_CHECKING = False  # as `typing` says it, without its import
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any, TextIO
+
+KIND = "calls"
+_KEPT = (0, 1)
+"""The exit codes of calls that are kept: none, or some findings."""
+_PASSED = ("-", "--fix", "--write-baseline", "--add-ignore")
+"""Words of calls that read what is no file, or that write: they are never looked up."""
+
+
+def folder_of(words: Sequence[str]) -> str:
+    """The folder that a call keeps entries in, "" for none."""
+    named = default_folder()
+    for number, word in enumerate(words):
+        if word == "--no-cache":
+            return ""
+        if word == "--cache-dir":
+            named = words[number + 1] if number + 1 < len(words) else ""
+        elif word.startswith("--cache-dir="):
+            named = word.partition("=")[2]
+    return named
+
+
+def kept(words: list[str], run: Callable[[list[str]], int]) -> int:
+    """Carry out a call: as it went before where nothing has changed, else by `run`. Gives the exit code."""
+    folder = folder_of(words)
+    if not folder or any(word in _PASSED for word in words):
+        return run(words)
+    store = Store(os.path.abspath(folder))
+    key = _key(words, store)
+    before = None if not key else _before(store, key)
+    if before is not None:
+        return _repeat(*before)
+    said: list[tuple[str, str]] = []
+    streams = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = _Heard(sys.stdout, "1", said), _Heard(sys.stderr, "2", said)
+    try:
+        with disk.gathered() as questions:
+            code = run(words)
+    finally:
+        sys.stdout, sys.stderr = streams
+    if key and code in _KEPT and questions.whole:
+        _keep(store, key, code, said, questions)
+    return code
+
+
+def _key(words: Sequence[str], store: Store) -> str:
+    """What a call is known by: its words, and what is as good as one. "" when that cannot be told."""
+    from verlint.cache.code import code_in_use
+
+    try:
+        return disk.digest(
+            "\0".join([code_in_use(store), os.getcwd(), *_terminal(), str(len(sys.path)), *sys.path, *words]).encode(
+                "utf-8", "surrogatepass"
+            )
+        )
+    except OSError:
+        return ""
+
+
+def _terminal() -> tuple[str, str]:
+    """Whether the output goes to a terminal, and how wide it is."""
+    try:
+        columns = os.get_terminal_size(sys.stdout.fileno()).columns
+    except (OSError, ValueError):
+        columns = 0
+    return str(sys.stdout.isatty()), str(columns)
+
+
+def _before(store: Store, key: str) -> tuple[int, list[tuple[str, str]]] | None:
+    """The exit code of the call, and what it wrote to which stream, if all is as it was."""
+    texts = store.get(KIND, key)
+    if texts is None or len(texts) < 2 or not (texts[0].isdigit() and texts[1].isdigit()):
+        return None
+    end = 2 + 2 * int(texts[1])
+    asked = texts[end:]
+    if end > len(texts) or len(asked) % 3 or int(texts[0]) not in _KEPT:
+        return None
+    if not disk.same(zip(asked[::3], asked[1::3], asked[2::3], strict=True)):
+        return None
+    return int(texts[0]), list(zip(texts[2:end:2], texts[3:end:2], strict=True))
+
+
+def _repeat(code: int, said: Sequence[tuple[str, str]]) -> int:
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    for name, text in said:
+        (sys.stdout if name == "1" else sys.stderr).write(text)
+    sys.stdout.flush()
+    return code
+
+
+def _keep(store: Store, key: str, code: int, said: Sequence[tuple[str, str]], questions: disk.Gathered) -> None:
+    texts = [str(code), str(len(said)), *(text for each in said for text in each)]
+    for (kind, about), answer in questions.asked.items():
+        texts += (kind, about, answer)
+    store.put(KIND, key, texts)
+
+
+class _Heard:
+    """A stream that notes what is written to it."""
+
+    def __init__(self, stream: TextIO, name: str, said: list[tuple[str, str]]) -> None:
+        self._stream = stream
+        self._name = name
+        self._said = said
+
+    def write(self, text: str) -> int:
+        """Write, and note."""
+        self._said.append((self._name, text))
+        return self._stream.write(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
