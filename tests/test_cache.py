@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -21,6 +21,9 @@ from verlint.cache import store as store_module
 from verlint.cache.calls import KIND
 from verlint.cache.store import FORMAT, Store, default_folder
 from verlint.cli.main import main
+from verlint.experiment import parts
+from verlint.experiment.project import Project
+from verlint.files.loading import Loaded
 
 Said = tuple[int, str, str]
 
@@ -80,11 +83,11 @@ STATES: dict[str, tuple[object, ...]] = {
 """What may stand at each path of a small project; None for nothing."""
 
 CALLS = (
-    ["check"],
-    ["check", "scripts/train.sh"],
-    ["check", ".", "--output-format", "json"],
-    ["check", "--statistics"],
-    ["check", "--diff", "scripts"],
+    ["check", "--jobs=1"],
+    ["check", "scripts/train.sh", "--jobs=1"],
+    ["check", ".", "--output-format", "json", "--jobs=1"],
+    ["check", "--statistics", "--jobs=1"],
+    ["check", "--diff", "scripts", "--jobs=1"],
 )
 
 
@@ -139,7 +142,10 @@ def entries(kind: str = KIND) -> list[Path]:
 def test_after_any_edit_the_same_is_said_as_without(
     seed: int, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    rand = random.Random(seed)
+    compare_after_edits(random.Random(seed), project, capsys)
+
+
+def compare_after_edits(rand: random.Random, project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for _ in range(int(os.environ.get("VERLINT_CACHE_EDITS", "12"))):
         path = rand.choice(list(STATES))
         put(project / path, rand.choice(STATES[path]))
@@ -147,6 +153,33 @@ def test_after_any_edit_the_same_is_said_as_without(
         fresh = said([*words, "--no-cache"], capsys)
         assert said(words, capsys) == fresh, path
         assert said(words, capsys) == fresh, "from what was just kept"
+
+
+@pytest.fixture
+def looks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The files of every part that is looked at; all that are linked make a part of their own."""
+    monkeypatch.setattr(parts, "ONE_PART", 0)
+    monkeypatch.setattr(parts, "PART", 1)
+    looked: list[str] = []
+    real = engine._look
+
+    def look(project: Project, files: Sequence[Loaded]) -> tuple[object, Project]:
+        looked.append(" ".join(file.source.path for file in files))
+        return real(project, files)
+
+    monkeypatch.setattr(engine, "_look", look)
+    return looked
+
+
+@pytest.mark.parametrize("seed", range(int(os.environ.get("VERLINT_CACHE_SEEDS", "1"))))
+def test_after_any_edit_parts_are_as_without(
+    seed: int, project: Path, capsys: pytest.CaptureFixture[str], looks: list[str]
+) -> None:
+    for name in ("eval", "other", "more"):
+        put(project / f"jobs/{name}.sh", TRAIN.format(batch=7, more=" trainer.logger=wandb").replace("common", name))
+    put(project / "scripts/other.sh", "export GPUS=7\n")
+    compare_after_edits(random.Random(seed), project, capsys)
+    assert len(looks) < 12 * 2 * 4, "some parts were taken as they were"
 
 
 @pytest.mark.parametrize("words", CALLS, ids=" ".join)

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     Name = str | os.PathLike[str]
     Asked = dict[tuple[str, str], str]
 
+LARGEST = 1_000_000_000
+"""Most bytes that are read of one file."""
+
 _gathering: list[Gathered] = []
 _memories: list[dict[Any, Any]] = []
 
@@ -103,12 +106,39 @@ def same(asked: Iterable[tuple[str, str, str]]) -> bool:
     return all(_ANSWERS[kind](about) == answer for kind, about, answer in asked)
 
 
+class Answers:
+    """The answers as they are now, each question asked once."""
+
+    def __init__(self) -> None:
+        self._known: Asked = {}
+
+    def are_same(self, asked: Iterable[tuple[str, str, str]]) -> bool:
+        """As `same`."""
+        known = self._known
+        for kind, about, answer in asked:
+            if (kind, about) not in known:
+                known[kind, about] = _ANSWERS[kind](about)
+            if known[kind, about] != answer:
+                return False
+        return True
+
+
+def gathers() -> bool:
+    """Whether somebody wants to know what is asked."""
+    return bool(_gathering)
+
+
 def digest(data: bytes) -> str:
     """What bytes are known by."""
     return blake2b(data, digest_size=20).hexdigest()
 
 
 # ---- questions
+
+
+def here() -> str:
+    """The current folder; what is kept is kept for it."""
+    return os.getcwd()
 
 
 def exists(path: Name) -> bool:
@@ -157,9 +187,9 @@ def status(path: Name) -> tuple[int, int]:
     return _try("status", path, lambda: _status(path), _shown_status)
 
 
-def content(path: Name, limit: int = -1) -> bytes:
+def content(path: Name, limit: int = LARGEST) -> bytes:
     """The bytes of a file, at most so many. Raises OSError."""
-    return _try(f"bytes {limit}" if limit >= 0 else "bytes", path, lambda: _bytes(path, limit), digest)
+    return _try(f"bytes {limit}", path, lambda: _bytes(path, limit), digest)
 
 
 def text(path: Name) -> str:
@@ -255,14 +285,15 @@ def _bytes(path: Name, limit: int) -> bytes:
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0))
     try:
         size = os.fstat(handle).st_size
-        wanted = size + 1 if limit < 0 else min(limit, size + 1)
+        wanted = min(limit, size + 1)
         data = os.read(handle, wanted)
         if len(data) == size < wanted:
             return data
-        parts = [data]  # it has grown, or the system gives it in pieces
-        while data and (limit < 0 or sum(map(len, parts)) < limit):
-            data = os.read(handle, 1 << 20 if limit < 0 else min(1 << 20, limit - sum(map(len, parts))))
+        parts, left = [data], limit - len(data)  # it has grown, or the system gives it in pieces
+        while data and left:
+            data = os.read(handle, min(1 << 20, left))
             parts.append(data)
+            left -= len(data)
         return b"".join(parts)
     finally:
         os.close(handle)
@@ -340,6 +371,8 @@ class _Answers(dict[str, "Callable[[str], str]"]):
 
     def __missing__(self, kind: str) -> Callable[[str], str]:
         name, *numbers = kind.split(" ")
+        if not all(number.isdecimal() for number in numbers):
+            numbers = []
         if name == "bytes" and len(numbers) == 1:
             limit = int(numbers[0])
             return lambda path: _answer(lambda: _bytes(path, limit), digest)
@@ -360,7 +393,6 @@ _ANSWERS = _Answers(
         "real": lambda path: _answer(lambda: os.path.realpath(path), str),
         "strict": lambda path: _answer(lambda: os.path.realpath(path, strict=True), lambda _: ""),
         "status": lambda path: _answer(lambda: _status(path), _shown_status),
-        "bytes": lambda path: _answer(lambda: _bytes(path, -1), digest),
         "names": lambda path: _answer(lambda: sorted(os.listdir(path)), _shown_names),
         "entries": lambda path: _answer(lambda: _entries(path), _shown_entries),
         "variable": lambda name: _shown_variable(os.environ.get(name)),

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from verlint.inputs import Input
+    from verlint.known_parts import KnownParts
 
 
 @dataclass
@@ -117,13 +118,15 @@ def _check_parts(project: Project, rules: Sequence[Header], unreadable: Sequence
         return _check_part(project, rules, unreadable)
     from verlint.workers import workers
 
+    known = _known_parts(project)
     numbers = {id(file): number for number, file in enumerate(project.files)}
     waiting = [tuple(numbers[id(file)] for file in part) for part in parts]
     found: dict[tuple[int, ...], _Outcome] = {}
     with workers(project, _look, jobs, len(parts)) as every:
         while waiting:
             groups = Groups([*found, *waiting])
-            for part, looked in zip(waiting, every.each(waiting), strict=True):
+            each = every.each(waiting) if known is None else known.each(waiting, every.each)
+            for part, looked in zip(waiting, each, strict=True):
                 found[part] = looked.outcome
                 groups.join((part[0], *looked.reached))
             waiting = [together for group in groups.every() if (together := tuple(sorted(group))) not in found]
@@ -133,6 +136,18 @@ def _check_parts(project: Project, rules: Sequence[Header], unreadable: Sequence
     outcome = _joined([all_files, *(found[part] for part in sorted(found))])
     _conclude(project, outcome)
     return outcome
+
+
+def _known_parts(project: Project) -> KnownParts | None:
+    """The parts that were looked at before; None where nothing is kept. The code of packs is not known by anything."""
+    from verlint.cache.calls import in_use
+
+    kept = in_use() if project.settings.cache and not project.settings.plugins else None
+    if kept is None:
+        return None
+    from verlint.known_parts import KnownParts
+
+    return KnownParts(project, *kept)
 
 
 def _look(project: Project, files: Sequence[Loaded]) -> tuple[_Outcome, Project]:

@@ -21,6 +21,15 @@ _PASSED = ("-", "--fix", "--write-baseline", "--add-ignore")
 """Words of calls that read what is no file, or that write: they are never looked up."""
 
 
+_in_use: list[tuple[Store, str]] = []
+
+
+def in_use() -> tuple[Store, str] | None:
+    """Where the call that is carried out keeps what it finds, with what the code that finds it is known by; None when
+    nothing is to be kept."""
+    return _in_use[-1] if _in_use else None
+
+
 def folder_of(words: Sequence[str]) -> str:
     """The folder that a call keeps entries in, "" for none."""
     named = default_folder()
@@ -40,35 +49,40 @@ def kept(words: list[str], run: Callable[[list[str]], int]) -> int:
     if not folder or any(word in _PASSED for word in words):
         return run(words)
     store = Store(os.path.abspath(folder))
-    key = _key(words, store)
+    code_in_use = _code(store)
+    key = _key(words, code_in_use) if code_in_use else ""
     before = None if not key else _before(store, key)
     if before is not None:
         return _repeat(*before)
     said: list[tuple[str, str]] = []
     streams = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = _Heard(sys.stdout, "1", said), _Heard(sys.stderr, "2", said)
+    if key:
+        _in_use.append((store, code_in_use))
     try:
         with disk.gathered() as questions:
             code = run(words)
     finally:
         sys.stdout, sys.stderr = streams
+        _in_use.clear()
     if key and code in _KEPT and questions.whole:
         _keep(store, key, code, said, questions)
     return code
 
 
-def _key(words: Sequence[str], store: Store) -> str:
-    """What a call is known by: its words, and what is as good as one. "" when that cannot be told."""
+def _code(store: Store) -> str:
+    """What the code that runs here is known by, "" when that cannot be told: then nothing is kept."""
     from verlint.cache.code import code_in_use
 
     try:
-        return disk.digest(
-            "\0".join([code_in_use(store), os.getcwd(), *_terminal(), str(len(sys.path)), *sys.path, *words]).encode(
-                "utf-8", "surrogatepass"
-            )
-        )
+        return code_in_use(store)
     except OSError:
         return ""
+
+
+def _key(words: Sequence[str], code: str) -> str:
+    """What a call is known by: its words, and what is as good as one."""
+    return disk.digest("\0".join([code, os.getcwd(), *_terminal(), *words]).encode("utf-8", "surrogatepass"))
 
 
 def _terminal() -> tuple[str, str]:

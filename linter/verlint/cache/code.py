@@ -22,8 +22,8 @@ _UNREAD = ("__pycache__", "pages")
 
 
 def code_in_use(store: Store) -> str:
-    """What the code that runs here is known by: verlint's, its rules', that of Python and of the installed packages by
-    their names and versions."""
+    """What the code that runs here is known by: verlint's, its rules', that of Python and of the packages on its path
+    by their names and versions."""
     files = [each for folder in _folders() for each in _files(folder, folder)]
     files.sort()
     signature = digest("\0".join(said for _, said in files).encode("utf-8", "surrogatepass"))
@@ -31,7 +31,9 @@ def code_in_use(store: Store) -> str:
     if known is None or len(known) != 1:
         known = [_read([path for path, _ in files])]
         store.put(KIND, signature, known)
-    return digest("\0".join([known[0], sys.version, sys.platform, *_packages()]).encode("utf-8", "surrogatepass"))
+    return digest(
+        "\0".join([known[0], sys.version, sys.platform, *sys.path, *_packages()]).encode("utf-8", "surrogatepass")
+    )
 
 
 def _folders() -> Iterator[str]:

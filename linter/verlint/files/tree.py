@@ -125,6 +125,10 @@ class Tree:
             found = self._sources[path] = Source(shown, text)
         return found
 
+    def is_loaded(self, path: str) -> bool:
+        """Whether a file was given, and not read here."""
+        return path in self._loaded
+
     def source(self, path: str) -> Source | None:
         """The text of a file; None when there is none or it is no readable text."""
         if path not in self._sources:
