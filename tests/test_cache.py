@@ -39,6 +39,9 @@ python3 -m verl.trainer.main_ppo \\
     actor_rollout_ref.actor.ppo_mini_batch_size=64 \\
     trainer.n_gpus_per_node=$GPUS trainer.nnodes=1{more} "$@"
 """
+LAUNCH = """\
+python3 -m verl.trainer.main_ppo actor_rollout_ref.model.path=meta-llama/{name} trainer.nnodes=1 trainer.nnodes=2
+"""
 CONFIG = """\
 defaults: [_self_]
 data: {{train_files: null, train_batch_size: 1024}}
@@ -180,6 +183,37 @@ def test_after_any_edit_parts_are_as_without(
     put(project / "scripts/other.sh", "export GPUS=7\n")
     compare_after_edits(random.Random(seed), project, capsys)
     assert len(looks) < 12 * 2 * 4, "some parts were taken as they were"
+
+
+def test_only_the_part_that_changed_is_looked_at(
+    project: Path, capsys: pytest.CaptureFixture[str], looks: list[str]
+) -> None:
+    for name in "abcd":
+        put(project / f"jobs/{name}.sh", LAUNCH.format(name=name))
+    every = ["jobs/a.sh", "jobs/b.sh", "jobs/c.sh", "jobs/d.sh", "scripts/train.sh"]
+    edits: dict[str, tuple[object, list[str]]] = {
+        "": (None, every),
+        "jobs/b.sh": (LAUNCH.format(name="b") + "# more\n", ["jobs/b.sh"]),
+        "jobs/c.sh": (None, []),
+        "jobs/e.sh": (LAUNCH.format(name="e"), ["jobs/e.sh"]),
+        "scripts/common.sh": ("export GPUS=4\n", ["scripts/train.sh"]),
+        "meta-llama/d/config.json": (MODEL.format(heads=7), ["jobs/d.sh"]),
+        "login.sh": (
+            LAUNCH.format(name="f") + "hf auth login\n",
+            ["jobs/a.sh", "jobs/b.sh", "jobs/d.sh", "jobs/e.sh", "login.sh"],
+        ),
+        "verlint.toml": (
+            'ignore = ["VL7"]\n',
+            [each for each in every if each != "jobs/c.sh"] + ["jobs/e.sh", "login.sh"],
+        ),
+    }
+    for path, (state, expected) in edits.items():
+        if path:
+            put(project / path, state)
+        looks.clear()
+        cached = said(["check", "--jobs=1"], capsys)
+        assert sorted(looks) == sorted(expected), path
+        assert cached == said(["check", "--jobs=1", "--no-cache"], capsys)
 
 
 @pytest.mark.parametrize("words", CALLS, ids=" ".join)

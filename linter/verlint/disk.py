@@ -202,9 +202,9 @@ def piece(path: Name, start: int, length: int) -> bytes:
     return _try(f"piece {start} {length}", path, lambda: _piece(path, start, length), digest)
 
 
-def names(path: Name) -> list[str]:
-    """The names in a folder, sorted. Raises OSError."""
-    return _try("names", path, lambda: sorted(os.listdir(path)), _shown_names)
+def names(path: Name, *starts: str) -> list[str]:
+    """The names in a folder, sorted; only those that start in one of some ways, if any are given. Raises OSError."""
+    return _try(" ".join(("names", *starts)), path, lambda: _names(path, starts), _shown_names)
 
 
 def entries(path: Name) -> list[tuple[str, bool, bool]]:
@@ -305,6 +305,10 @@ def _piece(path: Name, start: int, length: int) -> bytes:
         return stream.read(length)
 
 
+def _names(path: Name, starts: tuple[str, ...]) -> list[str]:
+    return sorted(name for name in os.listdir(path) if not starts or name.startswith(starts))
+
+
 def _entries(path: Name) -> list[tuple[str, bool, bool]]:
     with os.scandir(path) as found:
         return sorted((entry.name, _is_folder(entry), entry.is_symlink()) for entry in found)
@@ -371,6 +375,9 @@ class _Answers(dict[str, "Callable[[str], str]"]):
 
     def __missing__(self, kind: str) -> Callable[[str], str]:
         name, *numbers = kind.split(" ")
+        if name == "names":
+            starts = tuple(numbers)
+            return lambda path: _answer(lambda: _names(path, starts), _shown_names)
         if not all(number.isdecimal() for number in numbers):
             numbers = []
         if name == "bytes" and len(numbers) == 1:
@@ -393,7 +400,6 @@ _ANSWERS = _Answers(
         "real": lambda path: _answer(lambda: os.path.realpath(path), str),
         "strict": lambda path: _answer(lambda: os.path.realpath(path, strict=True), lambda _: ""),
         "status": lambda path: _answer(lambda: _status(path), _shown_status),
-        "names": lambda path: _answer(lambda: sorted(os.listdir(path)), _shown_names),
         "entries": lambda path: _answer(lambda: _entries(path), _shown_entries),
         "variable": lambda name: _shown_variable(os.environ.get(name)),
         "git": lambda path: _shown_git(_listed_by_git(path)),

@@ -113,12 +113,12 @@ def _check_parts(project: Project, rules: Sequence[Header], unreadable: Sequence
         return _check_part(project, rules, unreadable)
     from verlint.experiment.parts import Groups, parts_of
 
-    parts = parts_of(project.files)
+    known = _known_parts(project)
+    parts = parts_of(project.files, kept=known is not None)
     if len(parts) == 1:
         return _check_part(project, rules, unreadable)
     from verlint.workers import workers
 
-    known = _known_parts(project)
     numbers = {id(file): number for number, file in enumerate(project.files)}
     waiting = [tuple(numbers[id(file)] for file in part) for part in parts]
     found: dict[tuple[int, ...], _Outcome] = {}

@@ -34,7 +34,7 @@ class Tree:
         self._sources: dict[str, Source | None] = {}
         self._exists: dict[str, bool] = {}
         self._folders: dict[str, bool] = {}
-        self._listings: dict[str, list[str]] = {}
+        self._listings: dict[tuple[str, ...], list[str]] = {}
         self._shared: dict[tuple[object, ...], Any] = {} if behind is None else behind._shared
         for file in loaded:
             if (path := self.relative(file.path)) is not None:
@@ -90,19 +90,20 @@ class Tree:
         full = self._on_disk(path)
         return full is not None and disk.is_executable(full)
 
-    def listing(self, path: str) -> list[str]:
-        """Names in a folder, sorted; none when it cannot be read."""
-        found = self._listings.get(path)
+    def listing(self, path: str, *starts: str) -> list[str]:
+        """Names in a folder, sorted; none when it cannot be read. Only those that start in one of some ways, if any are
+        given."""
+        found = self._listings.get((path, *starts))
         if found is None:
-            found = self._listings[path] = self._listed(path)
+            found = self._listings[path, *starts] = self._listed(path, starts)
         return list(found)
 
-    def _listed(self, path: str) -> list[str]:
+    def _listed(self, path: str, starts: tuple[str, ...]) -> list[str]:
         full = self._on_disk(path)
         if full is None:
             return []
         try:
-            return disk.names(full)[:MAX_LISTED]
+            return disk.names(full, *starts)[:MAX_LISTED]
         except OSError:
             return []
 

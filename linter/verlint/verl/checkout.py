@@ -181,8 +181,8 @@ class Finder:
 
     def _pin_in(self, folder: Path) -> tuple[str, str] | None:
         inside = _below_anchor(folder)
-        for name in self._disk.listing(inside):
-            if name.startswith(("requirements", "pyproject")) and _REQUIREMENTS.fullmatch(name):
+        for name in self._disk.listing(inside, "requirements", "pyproject"):
+            if _REQUIREMENTS.fullmatch(name):
                 source = self._disk.source(posixpath.join(inside, name))
                 match = _PIN.search(source.text) if source is not None and "verl" in source.text else None
                 if match is not None:
@@ -200,11 +200,11 @@ class Finder:
 def _installed() -> tuple[str, Path | None]:
     for folder in sys.path:
         try:
-            names = disk.names(folder or ".")
+            names = disk.names(folder or ".", "verl-")
         except OSError:
             continue
         for name in names:
-            if name.startswith("verl-") and name.endswith(".dist-info"):
+            if name.endswith(".dist-info"):
                 place = Path(folder)
                 has_configs = disk.is_file(place / MARK)
                 return name.removeprefix("verl-").removesuffix(".dist-info"), place if has_configs else None
