@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import pickle
 import random
@@ -274,11 +275,39 @@ def test_two_runs_at_once(project: Path) -> None:
     assert not list(Path(os.environ["VERLINT_CACHE_DIR"]).rglob("*.new"))
 
 
+def test_reports_are_written_into_files_again(
+    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out.json"
+    words = ["check", "--output-format", "concise", "--output-format", f"json:{out}"]
+    first, text = said(words, capsys), out.read_bytes()
+    out.unlink()
+    monkeypatch.setattr(engine, "check_loaded", refuse)
+    assert said(words, capsys) == first
+    assert out.read_bytes() == text
+    (entry,) = entries()
+    packed = zlib.compress(
+        zlib.decompress(entry.read_bytes().partition(b"\n")[2]).replace(str(out).encode(), b"elsewhere")
+    )
+    entry.write_bytes(f"{FORMAT} {KIND} {entry.name} {disk.digest(packed)}\n".encode() + packed)
+    assert said(words, capsys)[0] == 2, "it was looked at again"
+    assert not (project / "elsewhere").exists()
+
+
+def test_files_that_the_settings_name_are_not_written_from_an_entry(
+    project: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    put(project / "verlint.toml", f'output-format = "json:{(tmp_path / "out.json").as_posix()}"\n')
+    said(["check"], capsys)
+    assert (tmp_path / "out.json").exists()
+    assert entries() == []
+
+
 # ---- what is kept, and where
 
 
 def test_files_that_change_something_are_not_kept(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for words in (["--fix"], ["--write-baseline"], ["--add-ignore", "why"], ["--output-format", "json:out.json"]):
+    for words in (["--fix"], ["--write-baseline"], ["--add-ignore", "why"]):
         said(["check", *words], capsys)
     put(project / "verlint.toml", "cache = false\n")
     said(["check"], capsys)
@@ -391,6 +420,48 @@ def test_a_damaged_or_foreign_entry_is_none(project: Path, capsys: pytest.Captur
     assert not (project / "ran").exists()
 
 
+def _foreign_parts(entry: Path) -> Iterator[bytes]:
+    rest = entry.read_bytes().partition(b"\n")[2]
+    good = json.loads(zlib.decompress(rest))
+    asked, of_all, read, (classes, rows, last) = good
+    other: list[object] = [
+        "text",
+        [],
+        [[["bytes x", "y", "z"]], of_all, read, [classes, rows, last]],
+        [asked, [["os:mkdir", "ran", ""]], read, [classes, rows, last]],
+        [asked, [["verlint.__main__:main", ""]], read, [classes, rows, last]],
+        [asked, of_all, [["read", "../outside", "x"]], [classes, rows, last]],
+        [asked, of_all, read, [["os:mkdir"], [["record", 0, "ran"]], [0]]],
+        [asked, of_all, read, [["verlint.cli.main:main"], [["record", 0, ["check"]]], [0]]],
+        [asked, of_all, read, [["verlint.cache.store:Store"], [["record", 0, "ran"]], [0]]],
+        [asked, of_all, read, [classes, [*rows, ["tuple", [len(rows) + 5]]], last]],
+        [asked, of_all, read, [classes, [*rows, ["no such row"]], last]],
+        [asked, of_all, read, [classes, [["tuple", [-1]]], [0]]],
+        [asked, of_all, read, [classes, rows, [0]]],
+        [asked, of_all, read, [classes, rows, 5]],
+        [asked, of_all, read, [[], [["tuple"], ["tuple", [0], [0]]], [1]]],
+    ]
+    for data in other:
+        packed = zlib.compress(json.dumps(data).encode())
+        yield f"{FORMAT} parts {entry.name} {disk.digest(packed)}\n".encode() + packed
+
+
+def test_a_foreign_part_is_none(project: Path, capsys: pytest.CaptureFixture[str], looks: list[str]) -> None:
+    words = ["check", "--jobs=1"]
+    put(project / "jobs/a.sh", LAUNCH.format(name="a"))
+    first = said(words, capsys)
+    entry = entries("parts")[0]
+    good = entry.read_bytes()
+    for data in _foreign_parts(entry):
+        entry.write_bytes(data)
+        entries()[0].unlink()
+        looks.clear()
+        assert said(words, capsys) == first, data[:80]
+        assert len(looks) == 1
+        assert entry.read_bytes() == good
+    assert not (project / "ran").exists()
+
+
 # ---- the one way to the disk
 
 QUESTIONS = {
@@ -485,6 +556,18 @@ def asked_past(tree: ast.AST) -> Iterator[str]:
 def test_nothing_a_check_goes_through_asks_past_the_one_way() -> None:
     wrong = [
         f"{name}: {each}" for name, tree in sources() for each in asked_past(tree) if each not in ALLOWED.get(name, ())
+    ]
+    assert wrong == []
+
+
+def test_rules_ask_all_files_in_one_way() -> None:
+    """A rule that looked past its part would not be noticed when a part is taken as it was."""
+    wrong = [
+        f"{name}:{node.lineno}"
+        for name, tree in sources()
+        if name.startswith("verlint_rules/")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and node.attr == "whole" and ast.unparse(node.value).endswith("project")
     ]
     assert wrong == []
 

@@ -147,7 +147,16 @@ def _known_parts(project: Project) -> KnownParts | None:
         return None
     from verlint.known_parts import KnownParts
 
-    return KnownParts(project, *kept)
+    return KnownParts(project, *kept, _is_outcome)
+
+
+def _is_outcome(found: object) -> bool:
+    """Whether that is what is found in a part."""
+    return (
+        isinstance(found, _Outcome)
+        and all(isinstance(each, Finding) for each in found.findings)
+        and all(isinstance(each, Pending) for _, each in found.pending)
+    )
 
 
 def _look(project: Project, files: Sequence[Loaded]) -> tuple[_Outcome, Project]:

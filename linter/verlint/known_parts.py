@@ -26,11 +26,13 @@ KIND = "parts"
 
 
 class KnownParts:
-    """The parts of a project that were looked at before. `code` is what the code in use is known by."""
+    """The parts of a project that were looked at before. `code` is what the code in use is known by;
+    `is_outcome` says whether what an entry holds is what can be found in a part."""
 
-    def __init__(self, project: Project, store: Store, code: str) -> None:
+    def __init__(self, project: Project, store: Store, code: str, is_outcome: Callable[[object], bool]) -> None:
         self._project = project
         self._store = store
+        self._is_outcome = is_outcome
         self._numbers = {id(file.source): number for number, file in enumerate(project.files)}
         self._places = {str(file.path): number for number, file in enumerate(project.files)}
         self._answers = disk.Answers()
@@ -50,7 +52,10 @@ class KnownParts:
             for name in read:
                 self._source(name)  # it may hold suppressions
             outcome, reached = from_data(found, self._source)
-        except (NotPlain, ValueError, TypeError, RecursionError):
+            numbers_reached = tuple(sorted(self._numbers[id(source)] for source in reached))
+        except (NotPlain, ValueError, TypeError, KeyError, RecursionError):
+            return None
+        if not self._is_outcome(outcome):
             return None
         questions = disk.Gathered()
         for kind, about, answer in asked:
@@ -58,7 +63,7 @@ class KnownParts:
         disk.add(questions)
         from verlint.workers import Looked
 
-        return Looked(outcome, tuple(sorted(self._numbers[id(source)] for source in reached)), questions, [], [])
+        return Looked(outcome, numbers_reached, questions, [], [])
 
     def each(
         self, parts: Sequence[Sequence[int]], look: Callable[[list[Sequence[int]]], Iterator[Looked]]

@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 
 KIND = "calls"
 _KEPT = (0, 1)
-"""The exit codes of calls that are kept: none, or some findings."""
+"""The exit codes of calls that are kept: no findings, or some."""
 _PASSED = ("-", "--fix", "--write-baseline", "--add-ignore")
 """Words of calls that read what is no file, or that write: they are never looked up."""
 
 
+_said: list[list[tuple[str, str]]] = []
 _in_use: list[tuple[Store, str]] = []
 
 
@@ -51,12 +52,14 @@ def kept(words: list[str], run: Callable[[list[str]], int]) -> int:
     store = Store(os.path.abspath(folder))
     code_in_use = _code(store)
     key = _key(words, code_in_use) if code_in_use else ""
-    before = None if not key else _before(store, key)
-    if before is not None:
-        return _repeat(*before)
+    before = None if not key else _before(store, key, words)
+    code = None if before is None else _repeat(*before)
+    if code is not None:
+        return code
     said: list[tuple[str, str]] = []
     streams = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = _Heard(sys.stdout, "1", said), _Heard(sys.stderr, "2", said)
+    _said.append(said)
     if key:
         _in_use.append((store, code_in_use))
     try:
@@ -65,7 +68,9 @@ def kept(words: list[str], run: Callable[[list[str]], int]) -> int:
     finally:
         sys.stdout, sys.stderr = streams
         _in_use.clear()
-    if key and code in _KEPT and questions.whole:
+        _said.clear()
+    are_named = all(name in ("1", "2") or _names_file(words, name) for name, _ in said)
+    if key and code in _KEPT and questions.whole and are_named:
         _keep(store, key, code, said, questions)
     return code
 
@@ -94,7 +99,11 @@ def _terminal() -> tuple[str, str]:
     return str(sys.stdout.isatty()), str(columns)
 
 
-def _before(store: Store, key: str) -> tuple[int, list[tuple[str, str]]] | None:
+def _names_file(words: Sequence[str], name: str) -> bool:
+    return len(name) > 1 and name[0] == "=" and any(word.endswith(f":{name[1:]}") for word in words)
+
+
+def _before(store: Store, key: str, words: Sequence[str]) -> tuple[int, list[tuple[str, str]]] | None:
     """The exit code of the call, and what it wrote to which stream, if all is as it was."""
     texts = store.get(KIND, key)
     if texts is None or len(texts) < 2 or not (texts[0].isdigit() and texts[1].isdigit()):
@@ -105,15 +114,38 @@ def _before(store: Store, key: str) -> tuple[int, list[tuple[str, str]]] | None:
         return None
     if not disk.same(zip(asked[::3], asked[1::3], asked[2::3], strict=True)):
         return None
+    files = [name for name in texts[2:end:2] if name not in ("1", "2")]
+    if not all(_names_file(words, name) for name in files):  # an entry of somebody else must not write elsewhere
+        return None
     return int(texts[0]), list(zip(texts[2:end:2], texts[3:end:2], strict=True))
 
 
-def _repeat(code: int, said: Sequence[tuple[str, str]]) -> int:
+def write(path: str, text: str) -> None:
+    """Write a report into a file; a call that is made again writes it again. Raises OSError."""
+    _write(path, text)
+    if _said:
+        _said[-1].append((f"={path}", text))
+
+
+def _write(path: str, text: str) -> None:
+    with open(path, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
+        stream.write(text)
+
+
+def _repeat(code: int, said: Sequence[tuple[str, str]]) -> int | None:
+    """Write what was written, in the same order; None when that is not possible. Gives the exit code."""
+    try:
+        for name, text in said:
+            if name[0] == "=":
+                _write(name[1:], text)
+    except OSError:
+        return None
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     for name, text in said:
-        (sys.stdout if name == "1" else sys.stderr).write(text)
+        if name[0] != "=":
+            (sys.stdout if name == "1" else sys.stderr).write(text)
     sys.stdout.flush()
     return code
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from verlint import disk
+from verlint.cache.calls import write
 from verlint.cli.main import UsageError, complain, drop_output
 from verlint.report import FORMATS
 from verlint.result import Report
@@ -56,11 +56,8 @@ def emit(report: Report, targets: Sequence[tuple[str, str]], *, color: bool) -> 
             except BrokenPipeError:
                 drop_output()
             continue
-        disk.give_up()  # it writes a file
         try:
-            Path(file).write_text(
-                _ended(render(report, name, color=False, width=DEFAULT_WIDTH)), "utf-8", "backslashreplace", "\n"
-            )
+            write(file, _ended(render(report, name, color=False, width=DEFAULT_WIDTH)))
         except OSError as error:
             complain(f"verlint: error: cannot write {file}: {error.strerror or error}")
             written = False
