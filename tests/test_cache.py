@@ -183,7 +183,6 @@ def test_after_any_edit_parts_are_as_without(
         put(project / f"jobs/{name}.sh", TRAIN.format(batch=7, more=" trainer.logger=wandb").replace("common", name))
     put(project / "scripts/other.sh", "export GPUS=7\n")
     compare_after_edits(random.Random(seed), project, capsys)
-    assert len(looks) < 12 * 2 * 4, "some parts were taken as they were"
 
 
 def test_only_the_part_that_changed_is_looked_at(
