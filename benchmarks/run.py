@@ -33,7 +33,19 @@ LAUNCHER = ROOT / "benchmarks" / "launcher_200.sh"
 PAGE = ROOT / "docs" / "performance.md"
 
 MODELS = ("base-1b", "base-7b", "instruct-7b", "coder-14b", "moe-30b-a3b", "vision-8b")
-MOST_ROUNDS = {"experiments": 5, "tree": 5, "jobs": 3, "growth": 3, "lines": 3, "nesting": 3, "contexts": 3, "large": 1}
+MOST_ROUNDS = {
+    "experiments": 5,
+    "tree": 5,
+    "again-experiments": 5,
+    "again-tree": 5,
+    "edited": 5,
+    "jobs": 3,
+    "growth": 3,
+    "lines": 3,
+    "nesting": 3,
+    "contexts": 3,
+    "large": 1,
+}
 """How often the longer cases run, so that all of them take a few minutes."""
 
 ALGORITHMS = ("grpo", "gae", "rloo", "remax", "reinforce_plus_plus")
@@ -42,7 +54,8 @@ ALGORITHMS = ("grpo", "gae", "rloo", "remax", "reinforce_plus_plus")
 @dataclass(frozen=True)
 class Case:
     """Two commands to compare. `budget` is the highest ratio of medians (ours to the other's) that is meant, plus
-    `slack` milliseconds."""
+    `slack` milliseconds. `cached` is what is kept between the runs of ours, a folder; then one run that does not count
+    comes first, and `edited` is a launcher that gets one more line before each other."""
 
     name: str
     what: str
@@ -51,6 +64,8 @@ class Case:
     folder: Path
     budget: float
     slack: float = 0
+    cached: Path | None = None
+    edited: Path | None = None
 
 
 @dataclass
@@ -100,16 +115,19 @@ class Result:
 def measure(case: Case, rounds: int) -> Result:
     """Run both commands in turn, after one run of each that does not count (of a case that runs once, none)."""
     result = Result(case.name, case.what, case.budget, case.slack, Measured(), Measured())
-    for number in range(rounds + 1) if rounds > 1 else (1,):
+    for number in range(rounds + 1) if rounds > 1 or case.cached is not None else (1,):
+        if number and case.edited is not None:
+            case.edited.write_text(case.edited.read_text("utf-8") + f"# {number}\n", "utf-8")
         for command, measured in ((case.ours, result.ours), (case.other, result.other)):
-            _run(command, case.folder, measured if number else Measured())
+            _run(command, case.folder, measured if number else Measured(), case.cached)
     return result
 
 
-def _run(command: Sequence[str], folder: Path, measured: Measured) -> None:
+def _run(command: Sequence[str], folder: Path, measured: Measured, cached: Path | None) -> None:
+    environment = _environment() | {"VERLINT_CACHE_DIR": "" if cached is None else str(cached)}
     begin = time.perf_counter()
     process = subprocess.Popen(
-        command, cwd=folder, env=_environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     _, status, usage = os.wait4(process.pid, 0)
     measured.wall.append((time.perf_counter() - begin) * 1000)
@@ -187,12 +205,29 @@ def cases(launchers: int, shellcheck: str, named: Sequence[str] = ()) -> Iterato
                 work,
                 1,
             ),
+            *_again(work, check, shellcheck, (one, experiments, tree)),
             *_lines(work, check),
             *_nesting(work, check),
             *_contexts(work, check),
             *_peers(work, check, experiments),
             *(_large(work, check) if "large" in named else ()),
         ]
+
+
+def _again(work: Path, check: Sequence[str], shellcheck: str, folders: tuple[Path, Path, Path]) -> Iterator[Case]:
+    """The same with what an earlier run has kept, when nothing has changed since, and when one launcher has."""
+    one, _, tree = folders
+    cached = work / "cache"
+    whats = ("the launcher, once more", "the five experiments, once more", "the tree, once more")
+    for name, what, folder in zip(("again", "again-experiments", "again-tree"), whats, folders, strict=True):
+        shells = _shells(folder)
+        yield Case(
+            name, what, [*check, *(shells if folder is one else ["."])], [shellcheck, *shells], folder, 1, 0, cached
+        )
+    edited = _tree(work / "tree-edited", len(_shells(tree)))
+    shells = _shells(edited)
+    what = "the tree after an edit of one launcher"
+    yield Case("edited", what, [*check, "."], [shellcheck, *shells], edited, 0.15, 0, cached, edited / shells[0])
 
 
 def _large(work: Path, check: Sequence[str]) -> Iterator[Case]:
@@ -336,7 +371,8 @@ def page(results: Sequence[Result], rounds: int, shellcheck: str) -> str:
 Written by `python benchmarks/run.py --write`; do not edit by hand.
 
 verlint is meant to run in an editor, in a hook before each commit and in CI, so a check must not be noticed. The
-yardstick is shellcheck on the same files: a compiled program that people already run there.
+yardstick is shellcheck on the same files: a compiled program that people already run there. The cases from scratch run
+without a cache (`--no-cache`); "once more" is a call that was made before, of which nothing has changed.
 
 {table(results)}
 
@@ -348,6 +384,9 @@ machine changes little.
 
 ## What keeps it fast
 
+- A call of which nothing has changed since it was made before is answered from the [cache](usage.md#the-cache), without
+  any rule or the interpreter; after an edit the parts of a large project that it does not touch are taken from there
+  (`verlint.disk`, `verlint.known_parts`).
 - A rule that has nothing to look at is not imported: the line that declares it is read as text, and says what the rule
   is on and which words must occur somewhere (`verlint.header`); comments in prose do not count.
 - Our own modules are found and read with fewer steps than Python takes (`verlint.modules`).

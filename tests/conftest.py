@@ -16,6 +16,8 @@ BLESSED = "blessed"
 COMPILED = "compiled"
 FOLDER = pytest.StashKey[str]()
 
+os.environ["VERLINT_CACHE_DIR"] = ""  # nothing is kept between tests, nor in the home of who runs them
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--bless", action="store_true", help="rewrite fixtures/*/*/expected.txt; never where CI=true")

@@ -45,7 +45,8 @@ def test_every_case_runs(benchmark: ModuleType) -> None:
         check=True,
     )
     cases = json.loads(done.stdout)["cases"]
-    always = ["version", "launcher", "experiments", "tree", "growth", "jobs", "lines", "nesting", "contexts"]
+    always = ["version", "launcher", "experiments", "tree", "growth", "jobs", "again", "again-experiments"]
+    always += ["again-tree", "edited", "lines", "nesting", "contexts"]
     named = [case["name"] for case in cases]
     assert (named[: len(always)], set(named[len(always) :]) - {"yaml", "slurm"}) == (always, set())
     assert all(len(case[side]["wall"]) == 1 for case in cases for side in ("ours", "other"))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from verlint import disk
 from verlint.files import reader
 from verlint.files.discovery import discover
 from verlint.files.kinds import Kind, classify
@@ -268,7 +269,7 @@ def test_no_permission_is_a_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     def refuse(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "open", refuse)
+    monkeypatch.setattr(disk, "_bytes", refuse)
     assert read(path, "x.sh") == Unreadable("x.sh", "cannot be read: Permission denied")
 
 

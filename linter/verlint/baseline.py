@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from verlint import disk
 from verlint.finding import Finding, Verdict
 from verlint.record import dataclass
 from verlint.secret import mask
@@ -76,7 +77,7 @@ class Baseline:
         expired = tuple(
             (key, number)
             for key, number in sorted(left.items())
-            if number > 0 and key.code in ran and (key.path in seen or not os.path.exists(self.folder / key.path))
+            if number > 0 and key.code in ran and (key.path in seen or not disk.exists(self.folder / key.path))
         )
         return Split(tuple(new), len(findings) - len(new), expired)
 
@@ -93,7 +94,7 @@ def key_of(finding: Finding, folder: Path) -> Key:
 def read_baseline(path: Path) -> Baseline:
     """The baseline of a file. Raises BaselineError with the reason when it is not one."""
     try:
-        data = json.loads(path.read_bytes().decode("utf-8-sig"))
+        data = json.loads(disk.content(path).decode("utf-8-sig"))
     except FileNotFoundError as error:
         raise BaselineError(f"there is no baseline {path}: --write-baseline makes it") from error
     except OSError as error:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
+from verlint import disk
 from verlint.experiment.launch import Launch
 from verlint.experiment.project import Project
 from verlint.experiment.stage import Stage
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from verlint.inputs import Input
+    from verlint.known_parts import KnownParts
 
 
 @dataclass
@@ -96,6 +98,7 @@ def check_loaded(
     """Everything the selected rules find in a project, and in the inputs of a run."""
     rules = selected_rules(settings)
     forget()
+    disk.forget()
     outcome = _check_parts(project, rules, unreadable, jobs)
     for rule in rules if inputs else ():
         if rule.subject == "Input":
@@ -119,7 +122,8 @@ def _check_parts(project: Project, rules: Sequence[Header], unreadable: Sequence
         return _check_part(project, rules, unreadable)
     from verlint.experiment.parts import Groups, parts_of
 
-    parts = parts_of(project.files)
+    known = _known_parts(project)
+    parts = parts_of(project.files, kept=known is not None)
     if len(parts) == 1:
         return _check_part(project, rules, unreadable)
     from verlint.workers import workers
@@ -130,7 +134,8 @@ def _check_parts(project: Project, rules: Sequence[Header], unreadable: Sequence
     with workers(project, _look, jobs, len(parts)) as every:
         while waiting:
             groups = Groups([*found, *waiting])
-            for part, looked in zip(waiting, every.each(waiting), strict=True):
+            each = every.each(waiting) if known is None else known.each(waiting, every.each)
+            for part, looked in zip(waiting, each, strict=True):
                 found[part] = looked.outcome
                 groups.join((part[0], *looked.reached))
             waiting = [together for group in groups.every() if (together := tuple(sorted(group))) not in found]
@@ -140,6 +145,27 @@ def _check_parts(project: Project, rules: Sequence[Header], unreadable: Sequence
     outcome = _joined([all_files, *(found[part] for part in sorted(found))])
     _conclude(project, outcome)
     return outcome
+
+
+def _known_parts(project: Project) -> KnownParts | None:
+    """The parts that were looked at before; None where nothing is kept. The code of packs is not known by anything."""
+    from verlint.cache.calls import in_use
+
+    kept = in_use() if project.settings.cache and not project.settings.plugins else None
+    if kept is None:
+        return None
+    from verlint.known_parts import KnownParts
+
+    return KnownParts(project, *kept, _is_outcome)
+
+
+def _is_outcome(found: object) -> bool:
+    """Whether that is what is found in a part."""
+    return (
+        isinstance(found, _Outcome)
+        and all(isinstance(each, Finding) for each in found.findings)
+        and all(isinstance(each, Pending) for _, each in found.pending)
+    )
 
 
 def _look(project: Project, files: Sequence[Loaded]) -> tuple[_Outcome, Project]:

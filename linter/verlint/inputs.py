@@ -11,6 +11,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from verlint import disk
 from verlint.files.reader import Unreadable, decode, read_bytes
 from verlint.record import dataclass, field
 from verlint.source import Source
@@ -96,9 +97,9 @@ def _folder_problem(path: Path) -> str:
 def look(path: str | Path) -> tuple[str, int]:
     """What keeps a path from being opened ("" for nothing), and its mode (0 then)."""
     try:
-        return "", os.stat(path).st_mode
+        return "", disk.status(path)[0]
     except FileNotFoundError:
-        return ("is a symbolic link to nothing" if os.path.islink(path) else "does not exist"), 0
+        return ("is a symbolic link to nothing" if disk.is_link(path) else "does not exist"), 0
     except OSError as error:
         if error.errno == errno.ELOOP:
             return "is a symbolic link that leads in a circle", 0
@@ -127,8 +128,8 @@ def data_files(wanted: Wanted) -> list[DataFile]:
 
 def outside(root: Path, name: str) -> bool:
     """Whether a path below a root leads out of it, over links."""
-    real = os.path.realpath(root)
-    return os.path.commonpath([real, os.path.realpath(os.path.join(root, name))]) != real
+    real = disk.real(root)
+    return os.path.commonpath([real, disk.real(os.path.join(root, name))]) != real
 
 
 def shown_files(inputs: Sequence[Input]) -> Iterator[str]:

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from functools import cache
 
+from verlint import disk
 from verlint.header import OWN_LETTERS, OWN_PACKAGE, Header, PackError, headers, read_header, use
 from verlint.record import dataclass
 
@@ -39,6 +40,7 @@ class Pack:
 
 def use_packs(names: Sequence[str]) -> None:
     """Take the rules of these packs, and of no others, beside our own from now on. Raises PackError."""
+    disk.give_up()  # their code is looked for and imported past it
     use(_headers_of(tuple(dict.fromkeys(names))))
 
 

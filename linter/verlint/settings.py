@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
+from verlint import disk
 from verlint.finding import Severity
 from verlint.lazy import pattern
 from verlint.record import dataclass, field
@@ -42,7 +43,7 @@ class SettingsError(Exception):
 def line_of(path: str, keys: Sequence[str]) -> str:
     """`:LINE` of a key in a TOML file, "" when it is not found: it may be written in other ways than most people's."""
     try:
-        lines = Path(path).read_text("utf-8-sig").splitlines()
+        lines = disk.content(path).decode("utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError):
         return ""
     wanted, best = list(keys), ""
@@ -76,7 +77,8 @@ class Settings:
     the least severity that fails the run, None for never. `verl` is what the settings file says, `verl_of_call` the
     `--verl` of the call, `model_config` the path of a model's config.json, `baseline` that of the known findings.
     `launchers` and `rules` are kept raw: the families and the rules know what belongs in them. `scope` is what is
-    reported when files are named, "" for what touches them. `plugins` are names of installed rule packs."""
+    reported when files are named, "" for what touches them. `plugins` are names of installed rule packs. `cache` is
+    whether what was found may be kept for later runs."""
 
     root: Path
     path: Path | None = None
@@ -99,6 +101,7 @@ class Settings:
     show_files: bool = False
     scope: str = ""
     plugins: tuple[str, ...] = ()
+    cache: bool = True
 
     def relative(self, path: Path) -> str:
         """An absolute path as the patterns see it: relative to the settings' folder, with "/"."""
@@ -133,9 +136,9 @@ def read_settings(start: Path) -> Settings:
     start = start.absolute()
     for folder in (start, *start.parents):
         for name in FILE_NAMES:
-            if (path := folder / name).is_file():
+            if disk.is_file(path := folder / name):
                 return _build(path, _parse(path))
-        if (path := folder / "pyproject.toml").is_file() and (section := _section(path)) is not None:
+        if disk.is_file(path := folder / "pyproject.toml") and (section := _section(path)) is not None:
             return _build(path, section)
     return Settings(root=start)
 
@@ -154,7 +157,7 @@ def read_settings_file(path: Path) -> Settings:
 def _section(path: Path) -> Any:
     """`[tool.verlint]` of a pyproject.toml, or None. A broken file counts only when it seems to hold our section."""
     try:
-        mentions = b"verlint" in path.read_bytes()
+        mentions = b"verlint" in disk.content(path)
     except OSError as error:
         raise SettingsError(str(path), [f"cannot be read: {error.strerror or error}"]) from error
     if not mentions:
@@ -167,7 +170,7 @@ def _parse(path: Path) -> dict[str, Any]:
     import tomllib
 
     try:
-        return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+        return tomllib.loads(disk.content(path).decode("utf-8-sig"))
     except OSError as error:
         raise SettingsError(str(path), [f"cannot be read: {error.strerror or error}"]) from error
     except UnicodeDecodeError as error:
@@ -275,6 +278,7 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "show-files": _flag,
     "scope": _scope,
     "plugins": _texts,
+    "cache": _flag,
 }
 
 

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
+from verlint.disk import Gathered, add, gathers
+from verlint.experiment.all_files import answers_of
 from verlint.experiment.project import Project
 from verlint.files.loading import Loaded
 from verlint.record import dataclass
@@ -25,10 +28,14 @@ Look: TypeAlias = "Callable[[Project, Sequence[Loaded]], tuple[Any, Project]]"
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """What was found in a part, and the numbers of the files of other parts that it has read."""
+    """What was found in a part, and the numbers of the files of other parts that it has followed. What it depends on:
+    the `questions` to the disk, those `asked` of all files, and all that was `read` beside the part's own files."""
 
     outcome: Any
     reached: tuple[int, ...]
+    questions: Gathered
+    asked: list[list[str]]
+    read: list[Source]
 
 
 class Alone:
@@ -37,6 +44,7 @@ class Alone:
     def __init__(self, project: Project, look: Look) -> None:
         self._project = project
         self._look = look
+        self._gathers = gathers()
         self._numbers = {id(file.source): number for number, file in enumerate(project.files)}
 
     def __enter__(self) -> Alone:
@@ -51,11 +59,15 @@ class Alone:
 
     def one(self, numbers: Sequence[int]) -> Looked:
         """What is found in one part, of which nothing else is kept."""
-        outcome, part = self._look(self._project, [self._project.files[number] for number in numbers])
+        questions = Gathered()
+        with questions if self._gathers else nullcontext():
+            outcome, part = self._look(self._project, [self._project.files[number] for number in numbers])
         reached = tuple(sorted(self._numbers[id(source)] for source in part.reached()))
+        read = [source for source in part.tree.sources() if id(source) not in part.kinds]
+        looked = Looked(outcome, reached, questions, answers_of(part), read)
         del part
         _let_go()
-        return Looked(outcome, reached)
+        return looked
 
 
 class Workers(Alone):
@@ -71,7 +83,7 @@ class Workers(Alone):
 
     def begun_with(self, look: Look) -> tuple[Any, ...]:
         """What each process is given first."""
-        return self._project.files, self._project.settings, self._project.root, look
+        return self._project.files, self._project.settings, self._project.root, look, self._gathers
 
     def __exit__(self, *_: object) -> None:
         from multiprocessing import active_children
@@ -82,7 +94,10 @@ class Workers(Alone):
 
     def each(self, parts: Sequence[Sequence[int]]) -> Iterator[Looked]:
         """What is found in each of the parts, in their order. What a process was looking at when it was killed is
-        looked at here."""
+        looked at here, and so is a single part."""
+        if len(parts) == 1:
+            yield self.one(parts[0])
+            return
         from concurrent.futures.process import BrokenProcessPool
 
         try:
@@ -124,14 +139,16 @@ def _let_go() -> None:
 _WORKER: list[Alone] = []
 
 
-def _begin(files: Sequence[Loaded], settings: Settings, root: Path, look: Look) -> None:
+def _begin(files: Sequence[Loaded], settings: Settings, root: Path, look: Look, gathers: bool) -> None:
     import gc
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that waits for this one ends it
     gc.disable()
     gc.freeze()
-    _WORKER.append(Alone(Project(files, settings, root), look))
+    alone = Alone(Project(files, settings, root), look)
+    alone._gathers = gathers
+    _WORKER.append(alone)
 
 
 def _one(numbers: Sequence[int]) -> bytes:
@@ -176,4 +193,5 @@ def _unpacked(packed: bytes, project: Project) -> Looked:
 
     looked, _ = Unpacker(io.BytesIO(packed)).load()
     assert isinstance(looked, Looked)
+    add(looked.questions)
     return looked

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from verlint import disk
 from verlint.cli.main import UsageError, complain
 from verlint.cli.settings_check import (
     model_problem,
@@ -61,6 +62,8 @@ class Arguments:
     config: str | None = None
     isolated: bool = False
     jobs: int = 0
+    no_cache: bool = False
+    cache_dir: str = ""
 
 
 def read_call(arguments: Arguments) -> Settings:
@@ -68,6 +71,8 @@ def read_call(arguments: Arguments) -> Settings:
     settings = _settings_file(arguments)
     settings_problems(settings)
     _check_call(arguments)
+    if not settings.cache:
+        disk.give_up()
     changes: dict[str, Any] = {}
     if arguments.select is not None:
         changes["select"] = _names(arguments.select)
@@ -87,7 +92,7 @@ def read_call(arguments: Arguments) -> Settings:
             changes[name] = given
     if arguments.fail_on is not None:
         changes["fail_on"] = fail_on_level(arguments.fail_on)
-    if formats := arguments.output_format or os.environ.get(FORMAT_VARIABLE, "").split():
+    if formats := arguments.output_format or disk.variable(FORMAT_VARIABLE).split():
         changes["output_format"] = tuple(formats)
     return replace(settings, **changes)
 
@@ -107,7 +112,7 @@ def _start(arguments: Arguments) -> Path:
     here = Path.cwd()
     names = [name if name != "-" else arguments.stdin_filename or "." for name in arguments.paths] or ["."]
     paths = [Path(os.path.normpath(here / name)) for name in names]
-    folders = [path if path.is_dir() else path.parent for path in paths]
+    folders = [path if disk.is_dir(path) else path.parent for path in paths]
     try:
         return Path(os.path.commonpath(folders))
     except ValueError:  # different drives
@@ -166,4 +171,5 @@ def load_files(arguments: Arguments, settings: Settings) -> Loading:
     if arguments.force_exclude and name and (pattern := settings.excluded_by(Path(os.path.abspath(name)))):
         complain(f"warning: {name} is excluded by `{pattern}`")
         return Loading()
+    disk.give_up()
     return load_text(sys.stdin.buffer.read(), name, settings)

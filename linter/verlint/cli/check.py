@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from verlint import disk
 from verlint.cli.call import Arguments, load_files, read_call
 from verlint.cli.main import FAILED, FOUND, OK, UsageError, complain
 from verlint.cli.output import emit, output_targets, use_color
@@ -123,6 +123,10 @@ def add_parser(subparsers: Any) -> None:
     settings = parser.add_argument_group("settings")
     settings.add_argument("--config", metavar="FILE", help="use this settings file")
     settings.add_argument("--isolated", action="store_true", help="use no settings file")
+    settings.add_argument("--no-cache", action="store_true", help="look at everything anew, and keep nothing")
+    settings.add_argument(
+        "--cache-dir", metavar="DIR", default="", help="keep what was found in this folder, not in the user's"
+    )
     settings.add_argument("--show-settings", action="store_true", help="print what holds for these paths, and stop")
 
 
@@ -168,6 +172,8 @@ def run(arguments: Arguments) -> int:
 
 def carry_out(arguments: Arguments, loading: Loading, settings: Settings, targets: Sequence[tuple[str, str]]) -> int:
     """Check, and do with the findings what the call asks for. Raises UsageError."""
+    if arguments.write_baseline or arguments.add_ignore is not None or arguments.fix:
+        disk.give_up()  # it changes files
     if arguments.write_baseline:
         from verlint.cli.baselining import write_baseline
 
@@ -241,7 +247,7 @@ def is_touched(arguments: Arguments, settings: Settings) -> bool:
     named and no folder."""
     if arguments.scope is not None:
         return arguments.scope == "touched"
-    names_files = bool(arguments.paths) and not any(path == "-" or os.path.isdir(path) for path in arguments.paths)
+    names_files = bool(arguments.paths) and not any(path == "-" or disk.is_dir(path) for path in arguments.paths)
     return names_files and settings.scope != "all"
 
 

@@ -60,6 +60,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"verlint {__version__}")
         return OK
     try:
+        if arguments[:1] == ["check"]:
+            from verlint.cache.calls import kept
+
+            return kept(arguments, _run)
         return _run(arguments)
     except BrokenPipeError:
         drop_output()

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
+from verlint import disk
+from verlint.cache.calls import write
 from verlint.cli.main import UsageError, complain, drop_output
 from verlint.report import FORMATS
 from verlint.result import Report
@@ -56,9 +57,7 @@ def emit(report: Report, targets: Sequence[tuple[str, str]], *, color: bool) -> 
                 drop_output()
             continue
         try:
-            Path(file).write_text(
-                _ended(render(report, name, color=False, width=DEFAULT_WIDTH)), "utf-8", "backslashreplace", "\n"
-            )
+            write(file, _ended(render(report, name, color=False, width=DEFAULT_WIDTH)))
         except OSError as error:
             complain(f"verlint: error: cannot write {file}: {error.strerror or error}")
             written = False
@@ -74,16 +73,16 @@ def use_color(wish: str, stream: TextIO) -> bool:
     terminal."""
     if wish != "auto":
         return wish == "always"
-    if os.environ.get("NO_COLOR"):
+    if disk.variable("NO_COLOR"):
         return False
-    if os.environ.get("FORCE_COLOR") or os.environ.get("CLICOLOR_FORCE"):
+    if disk.variable("FORCE_COLOR") or disk.variable("CLICOLOR_FORCE"):
         return True
-    return stream.isatty() and os.environ.get("TERM") != "dumb"
+    return stream.isatty() and disk.variable("TERM") != "dumb"
 
 
 def output_width(stream: TextIO) -> int:
     """Columns of the output: COLUMNS, else the terminal's, else a default."""
-    columns = os.environ.get("COLUMNS", "")
+    columns = disk.variable("COLUMNS")
     if columns.isdigit() and int(columns) > 0:
         return int(columns)
     try:

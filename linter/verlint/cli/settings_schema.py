@@ -41,6 +41,7 @@ ABOUT: Mapping[str, tuple[Mapping[str, Any], str]] = {
     "show-files": (_FLAG, "As --show-files."),
     "scope": ({"enum": list(SCOPES)}, "As --scope: what is reported when files are named."),
     "plugins": (_TEXTS, "Installed rule packs whose rules are taken as well."),
+    "cache": (_FLAG, "Whether what was found is kept for later runs (default: true)."),
 }
 """Each key of the settings: what it holds and what it means."""
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
+from verlint.disk import gathers
 from verlint.experiment.checkout_folders import checkout_folders
 from verlint.experiment.inference import home_of, infer, stage_in
 from verlint.experiment.launch import Launch, as_launch
@@ -154,9 +155,11 @@ class Launches:
         return self._folders[key]
 
     def of_part(self, kinds: Mapping[int, Kind], tree: Tree) -> Launches:
-        """Those of some of the files, which know what is on disk from these."""
+        """Those of some of the files, which know what is on disk from these; but where what is asked of the disk is
+        noted, each part asks itself."""
         part = Launches(self.root, self.settings, kinds, tree)
-        part.finder, part._on_disk = self.finder, self._on_disk
+        if not gathers():
+            part.finder, part._on_disk = self.finder, self._on_disk
         return part
 
     @cached_property

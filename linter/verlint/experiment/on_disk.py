@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from verlint import disk
 from verlint.experiment.launch import Launch
 from verlint.experiment.paths import absolute, in_tree
 from verlint.settings import Settings
@@ -64,7 +65,7 @@ class OnDisk:
     def _read(self, place: str) -> ModelConfig | None:
         said = place == self.said
         path = Path(place) if said else self.root / place
-        if not os.path.exists(path):  # most models are named for a hub
+        if not disk.exists(path):  # most models are named for a hub
             return None
         from verlint.verl.model_config import ModelConfigError, read_model_config
 

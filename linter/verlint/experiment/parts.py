@@ -17,6 +17,8 @@ ONE_PART = 60
 """A project of so many launchers is looked at as a whole."""
 PART = 48
 """Files that are looked at together, where they are not linked."""
+KEPT_PART = 12
+"""As many where what is found is kept for later runs, so that little is looked at again after an edit."""
 
 _CALLED = pattern(r"[\w./${}-]*\.(?:sh|bash|sbatch|slurm)\b")
 _BEHIND_VARIABLE = pattern(r".*[$}][^/]*/|(?:\.\.?/)+")
@@ -24,18 +26,29 @@ _MANY = 8
 """So many files of a name are not told apart by it."""
 
 
-def parts_of(files: Sequence[Loaded]) -> list[list[Loaded]]:
-    """The files in parts, each in the order given. With a spec among them they are one part: it may speak of all."""
+def parts_of(files: Sequence[Loaded], *, kept: bool = False) -> list[list[Loaded]]:
+    """The files in parts, each in the order given. With a spec among them they are one part: it may speak of all.
+
+    Parts that are `kept` are small, and most stay the same when a file comes or goes: where one ends is a matter of the
+    paths, not of how many files stand before it."""
     launchers = sum(file.kind is Kind.LAUNCHER for file in files)
     if launchers <= ONE_PART or any(file.kind is Kind.SPEC for file in files):
         return [list(files)]
     parts: list[list[Loaded]] = [[]]
+    most = min(PART, KEPT_PART) if kept else PART
     for group in _linked(files):
-        if parts[-1] and len(parts[-1]) + len(group) > PART:
+        if parts[-1] and (len(parts[-1]) + len(group) > most or (kept and _begins_one(group[0], most))):
             parts.append([])
         parts[-1] += group
     places = {id(file): number for number, file in enumerate(files)}
     return [sorted(part, key=lambda file: places[id(file)]) for part in parts]
+
+
+def _begins_one(file: Loaded, most: int) -> bool:
+    """Whether a part begins here, about one in `most` times."""
+    from zlib import crc32
+
+    return crc32(file.source.path.encode("utf-8", "surrogatepass")) % most == 0
 
 
 def _linked(files: Sequence[Loaded]) -> list[list[Loaded]]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
+from verlint.experiment.all_files import of_all_files
 from verlint.experiment.driver import stages_of
 from verlint.experiment.launch import Launch
 from verlint.experiment.launches import Launches
@@ -23,6 +24,8 @@ from verlint.source import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from verlint.experiment.spec import SpecFile
     from verlint.experiment.taught import TaughtCall
 
@@ -31,8 +34,8 @@ class Project:
     """Everything loaded for one run. Rules ask it about what lies beyond the thing they look at.
 
     A large project is looked at part by part: then this is a part of `whole`, whose files call none of other parts and
-    are called by none. What a rule must know of all files it asks of `every_file`, what of all that scripts do, it
-    concludes at the end (`verlint.rule.Pending`)."""
+    are called by none. What a rule must know of all files it asks of all (`verlint.experiment.all_files`), what of all
+    that scripts do, it concludes at the end (`verlint.rule.Pending`)."""
 
     def __init__(self, files: Sequence[Loaded], settings: Settings, root: Path, whole: Project | None = None) -> None:
         self.settings = settings
@@ -42,6 +45,10 @@ class Project:
         self.tree: Tree = Tree(self.root, files, None if whole is None else whole.tree)
         self.programs: dict[int, Syntax] = {}
         self._mentioned: dict[str, bool] = {}
+        self.answers: dict[tuple[str, ...], Any] = {}
+        """What all files answer to a question; of the whole."""
+        self.asked: dict[tuple[str, ...], None] = {}
+        """The questions to all files that this part has asked."""
         self.kinds = {id(file.source): file.kind for file in files}
         self.known_launches: Launches = (
             Launches(self.root, settings, self.kinds, self.tree)
@@ -55,16 +62,11 @@ class Project:
         """The part of a project that holds some of its files."""
         return Project(files, self.settings, self.root, self)
 
-    @property
-    def every_file(self) -> Sequence[Loaded]:
-        """The files of all parts."""
-        return self.whole.files
-
     def speaks_of(self, words: Iterable[str]) -> bool:
         """Whether one of these texts, in lower case, stands in a file of any part, or in one that this part has read
         so far."""
-        texts = (*(file.source.text for file in self.every_file), *(text for _, text in self.tree.texts()))
-        return any(word in text for text in map(str.lower, texts) for word in words)
+        words = tuple(words)
+        return _speaks_of(self, *words) or any(word in text.lower() for _, text in self.tree.texts() for word in words)
 
     def reached(self) -> list[Source]:
         """The loaded files of other parts that this one has followed: they belong to it. What a Python tool or a config
@@ -313,6 +315,9 @@ def _is_prose(line: str) -> bool:
 
 def _is_shell(path: str) -> bool:
     return path.endswith((".sh", ".bash"))
+@of_all_files
+def _speaks_of(project: Project, *words: str) -> bool:
+    return any(word in file.source.text.lower() for file in project.files for word in words)
 
 
 def _common_root(root: Path, files: Iterable[Loaded]) -> Path:

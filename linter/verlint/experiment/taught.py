@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 
+from verlint import disk
 from verlint.experiment.launch import Launch, Program
 from verlint.experiment.paths import absolute, in_tree
 from verlint.experiment.records import fields
@@ -95,7 +95,7 @@ class Taught:
         """Whether a command starts a shell text of the project, so that what it does is seen there."""
         called = called_file(command)
         path = None if called is None else in_tree(absolute(called.path, command.around.cwd))
-        if path is None or not os.path.isfile(self.root / path):
+        if path is None or not disk.is_file(self.root / path):
             return False
         return PurePath(path).suffix in SHELL_SUFFIXES or called is None or called.program in ("bash", "sh")
 

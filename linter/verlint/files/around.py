@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from verlint.files.discovery import NEVER, Candidate, list_git_files
+from verlint import disk
+from verlint.files.discovery import NEVER, Candidate
 from verlint.files.kinds import MARKDOWN_SUFFIXES, SHELL_SUFFIXES, YAML_SUFFIXES
 from verlint.files.reader import LIMIT, shown_path
 from verlint.lazy import pattern
@@ -58,11 +59,11 @@ def files_around(seeds: Sequence[Path], settings: Settings) -> list[Candidate]:
 
 
 def _top(here: Path) -> Path | None:
-    return next((folder for folder in (here, *here.parents) if os.path.lexists(folder / ".git")), None)
+    return next((folder for folder in (here, *here.parents) if disk.lexists(folder / ".git")), None)
 
 
 def _tracked(top: Path) -> list[str] | None:
-    listed = list_git_files(top)
+    listed = disk.git_files(top)
     return None if listed is None else [name for name in listed if NEVER.isdisjoint(name.split("/"))]
 
 
@@ -78,17 +79,16 @@ def _walked(seeds: Iterable[Path], top: Path) -> list[str]:
         del waiting[folder]
         seen.add(folder)
         try:
-            with os.scandir(folder) as entries:
-                found = sorted(entries, key=lambda entry: entry.name)
+            found = disk.entries(folder)
         except OSError:
             continue
         left -= len(found)
-        for entry in found:
-            path = folder / entry.name
-            if entry.is_dir(follow_symlinks=False):
-                if entry.name not in NEVER and not entry.name.startswith(".") and path not in seen:
+        for name, is_folder, is_link in found:
+            path = folder / name
+            if is_folder and not is_link:
+                if name not in NEVER and not name.startswith(".") and path not in seen:
                     waiting.setdefault(path)
-            elif entry.is_file():
+            elif not is_folder:
                 out.append(path.relative_to(top).as_posix())
     return sorted(out)
 
@@ -116,15 +116,9 @@ def _texts(top: Path, names: Iterable[str]) -> list[_Text]:
         if os.path.splitext(name)[1].lower() not in CALLERS:
             continue
         try:
-            handle = os.open(base + name, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0))
+            data = disk.content(base + name, LIMIT)
         except OSError:
             continue
-        try:
-            data = os.read(handle, LIMIT)
-        except OSError:
-            continue
-        finally:
-            os.close(handle)
         if "." in name.rpartition("/")[2] or data.startswith(b"#!"):
             out.append(_Text(name, data))
     return out

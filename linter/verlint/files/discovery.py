@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from verlint import disk
 from verlint.files.kinds import Kind, guess
 from verlint.files.reader import Unreadable, shown_path
 from verlint.record import dataclass, field
@@ -65,7 +66,7 @@ class _Search:
     def run(self, paths: Sequence[str | Path]) -> Discovery:
         for given in paths:
             path = Path(os.path.normpath(self.here / given))
-            if os.path.isdir(path):
+            if disk.is_dir(path):
                 self._folder(path)
             else:
                 self._named(path, given)
@@ -78,7 +79,7 @@ class _Search:
     def _named(self, path: Path, given: str | Path) -> None:
         below = path.is_relative_to(self.here)
         shown = display_path(path, self.here) if below else shown_path(Path(given))
-        if not os.path.lexists(path):
+        if not disk.lexists(path):
             self.result.problems.append(Unreadable(shown, "does not exist"))
         elif self.force_exclude and (pattern := self.settings.excluded_by(path)):
             self.result.skipped.append(Skipped(shown, f"excluded by `{pattern}`"))
@@ -102,9 +103,9 @@ class _Search:
     def _reason_against(self, path: Path, top: Path) -> str:
         if pattern := self.settings.excluded_by(path):
             return f"excluded by `{pattern}`"
-        if path.is_symlink():
-            what = "folder, which is not followed" if path.is_dir() else "file that is checked itself"
-            outside = not path.resolve().is_relative_to(top.resolve())
+        if disk.is_link(path):
+            what = "folder, which is not followed" if disk.is_dir(path) else "file that is checked itself"
+            outside = not Path(disk.real(path)).is_relative_to(disk.real(top))
             return "symbolic link out of the checked folder" if outside else f"symbolic link to a {what}"
         return ""
 
@@ -117,9 +118,9 @@ class _Search:
             path = top / name
             if not NEVER.isdisjoint(Path(name).parts):
                 continue
-            if not path.is_symlink() and path.is_dir():  # a submodule, or a repository cloned into this one
+            if not disk.is_link(path) and disk.is_dir(path):  # a submodule, or a repository cloned into this one
                 yield from self._files(path)
-            elif os.path.lexists(path):
+            elif disk.lexists(path):
                 yield path
 
     def _walk(self, top: Path) -> Iterator[Path]:
@@ -127,14 +128,14 @@ class _Search:
             shown = display_path(Path(error.filename or top), self.here)
             self.result.problems.append(Unreadable(shown, f"cannot be listed: {error.strerror or error}"))
 
-        for folder, folders, names in os.walk(top, onerror=complain):
-            folders[:] = sorted(name for name in folders if name not in NEVER)
+        for folder, folders, names in disk.walk(top, complain):
+            folders[:] = [name for name in folders if name not in NEVER]
             for name in folders:
-                if os.path.islink(os.path.join(folder, name)):
+                if disk.is_link(os.path.join(folder, name)):
                     yield Path(folder, name)
-            nested = [name for name in folders if os.path.lexists(os.path.join(folder, name, ".git"))]
+            nested = [name for name in folders if disk.lexists(os.path.join(folder, name, ".git"))]
             folders[:] = [name for name in folders if name not in nested]
-            for name in sorted(names):
+            for name in names:
                 yield Path(folder, name)
             for name in nested:
                 yield from self._files(Path(folder, name))
@@ -142,10 +143,10 @@ class _Search:
 
 def _dead_link(path: Path) -> str:
     """Why a symbolic link leads to nothing, "" for others."""
-    if not path.is_symlink() or os.path.exists(path):
+    if not disk.is_link(path) or disk.exists(path):
         return ""
     try:
-        path.resolve(strict=True)
+        disk.real_strict(path)
     except FileNotFoundError:
         return "is a symbolic link to nothing"
     except (OSError, RuntimeError):
@@ -159,17 +160,6 @@ def list_git_files(top: Path) -> list[str] | None:
 
     Only git's own listing runs: the settings that could start a program of the repository are switched off.
     """
-    if not any(os.path.lexists(folder / ".git") for folder in (top, *top.parents)):
+    if not any(disk.lexists(folder / ".git") for folder in (top, *top.parents)):
         return None
-    import subprocess
-
-    command = ["git", "-c", "core.fsmonitor=false", "-C", str(top), "ls-files", "-co", "--exclude-standard", "-z"]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    environment["GIT_OPTIONAL_LOCKS"] = "0"
-    try:
-        done = subprocess.run(command, capture_output=True, env=environment, stdin=subprocess.DEVNULL, check=False)
-    except OSError:
-        return None
-    if done.returncode != 0:
-        return None
-    return sorted({os.fsdecode(name).rstrip("/") for name in done.stdout.split(b"\0") if name})
+    return disk.git_files(top)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 
+from verlint import disk
 from verlint.files.discovery import Candidate, discover
 from verlint.files.kinds import (
     NO_MARK,
@@ -198,8 +199,7 @@ def _why_caller(file: Loaded, launchers: AbstractSet[str]) -> str:
 
 def _has_shebang(path: Path) -> bool:
     try:
-        with path.open("rb") as stream:
-            return stream.read(2) == b"#!"
+        return disk.content(path, 2) == b"#!"
     except OSError:
         return True  # let the reader say what is wrong with it
 

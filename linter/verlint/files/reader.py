@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import errno
-import os
 import stat
 from pathlib import Path
 
+from verlint import disk
 from verlint.record import dataclass
 from verlint.source import Source
 
@@ -51,17 +51,16 @@ def read(path: Path, shown: str) -> Source | Unreadable:
 def read_bytes(path: Path, shown: str) -> bytes | Unreadable:
     """The bytes of a regular file of at most `LIMIT` bytes."""
     try:
-        status = path.stat()
-        if stat.S_ISDIR(status.st_mode):
+        mode, size = disk.status(path)
+        if stat.S_ISDIR(mode):
             return Unreadable(shown, "is a folder")
-        if not stat.S_ISREG(status.st_mode):
+        if not stat.S_ISREG(mode):
             return Unreadable(shown, "is not a regular file (give a stream as - on standard input)")
-        if status.st_size > LIMIT:
-            return Unreadable(shown, too_large(status.st_size))
-        with path.open("rb") as stream:
-            data = stream.read(LIMIT + 1)
+        if size > LIMIT:
+            return Unreadable(shown, too_large(size))
+        data = disk.content(path, LIMIT + 1)
     except FileNotFoundError:
-        broken = os.path.islink(path)
+        broken = disk.is_link(path)
         return Unreadable(shown, "is a symbolic link to nothing" if broken else "does not exist")
     except OSError as error:
         if error.errno == errno.ELOOP:

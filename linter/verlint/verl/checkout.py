@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from verlint import disk
 from verlint.files.tree import Tree
 from verlint.languages.hydra.override import Override
 from verlint.lazy import pattern
@@ -63,7 +64,7 @@ class Finder:
             if not text:
                 continue
             if looks_like_path(text):
-                place = self._checkout_at(Path(os.path.realpath(self.root / text)))
+                place = self._checkout_at(Path(disk.real(self.root / text)))
                 if place is not None:
                     return self.on_disk(place, asked.call, source, asked.folders)
                 return Found(f"the checkout {text}", source=source, problem=f"there is no VeRL checkout at {text}")
@@ -105,7 +106,7 @@ class Finder:
     def _checkout_at(self, folder: Path) -> Path | None:
         if folder not in self._checkouts:
             places = (folder, folder / "verl", folder.parent if folder.name == "verl" else folder)
-            self._checkouts[folder] = next((each for each in places if os.path.isfile(each / MARK)), None)
+            self._checkouts[folder] = next((each for each in places if disk.is_file(each / MARK)), None)
         return self._checkouts[folder]
 
     def on_disk(self, checkout: Path, call: Call, source: str, near: Sequence[Path]) -> Found:
@@ -180,8 +181,8 @@ class Finder:
 
     def _pin_in(self, folder: Path) -> tuple[str, str] | None:
         inside = _below_anchor(folder)
-        for name in self._disk.listing(inside):
-            if name.startswith(("requirements", "pyproject")) and _REQUIREMENTS.fullmatch(name):
+        for name in self._disk.listing(inside, "requirements", "pyproject"):
+            if _REQUIREMENTS.fullmatch(name):
                 source = self._disk.source(posixpath.join(inside, name))
                 match = _PIN.search(source.text) if source is not None and "verl" in source.text else None
                 if match is not None:
@@ -199,27 +200,27 @@ class Finder:
 def _installed() -> tuple[str, Path | None]:
     for folder in sys.path:
         try:
-            names = os.listdir(folder or ".")
+            names = disk.names(folder or ".", "verl-")
         except OSError:
             continue
         for name in names:
-            if name.startswith("verl-") and name.endswith(".dist-info"):
+            if name.endswith(".dist-info"):
                 place = Path(folder)
-                has_configs = os.path.isfile(place / MARK)
+                has_configs = disk.is_file(place / MARK)
                 return name.removeprefix("verl-").removesuffix(".dist-info"), place if has_configs else None
     return "", None
 
 
 def is_checkout(text: str) -> bool:
     """Whether a folder is a VeRL checkout, or holds one."""
-    folder = Path(os.path.realpath(text))
+    folder = Path(disk.real(text))
     places = (folder, folder / "verl", folder.parent if folder.name == "verl" else folder)
-    return any(os.path.isfile(each / MARK) for each in places)
+    return any(disk.is_file(each / MARK) for each in places)
 
 
 def looks_like_path(text: str) -> bool:
     """Whether a `--verl` names a folder, not a version."""
-    return "/" in text or text.startswith(".") or os.path.isdir(text)
+    return "/" in text or text.startswith(".") or disk.is_dir(text)
 
 
 def _below_anchor(path: Path) -> str:

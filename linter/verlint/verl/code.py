@@ -4,40 +4,53 @@ from __future__ import annotations
 
 import os
 import re
-from functools import lru_cache
 from pathlib import Path
+
+from verlint import disk
+from verlint.disk import remembered
 
 MAX_FILES = 4000
 """A checkout has some 500 modules."""
 
 
-@lru_cache(maxsize=4)
+_known = disk.memory()
+
+
 def _texts(folder: Path) -> tuple[str, str]:
     """The modules below a folder: those of configs, and all others."""
+    return remembered(_known, folder, lambda: _read(folder))
+
+
+def _read(folder: Path) -> tuple[str, str]:
     configs: list[str] = []
     others: list[str] = []
     left = MAX_FILES
-    for place, folders, names in os.walk(folder):
-        folders.sort()
-        for name in sorted(names):
+    for place, _, names in disk.walk(folder):
+        for name in names:
             if name.endswith(".py") and left:
                 left -= 1
-                text = (Path(place) / name).read_text("utf-8", "replace")
+                text = disk.text(os.path.join(place, name))
                 (configs if "config" in name or "/config" in place else others).append(text)
     return "\n".join(configs), "\n".join(others)
 
 
-@lru_cache(maxsize=512)
 def names(folder: Path, word: str) -> bool:
     """Whether a module of the checkout has the word as a text of its own, in quotes."""
-    return any(f"{sign}{word}{sign}" in text for text in _texts(folder / "verl") for sign in "\"'")
+
+    def ask() -> bool:
+        return any(f"{sign}{word}{sign}" in text for text in _texts(folder / "verl") for sign in "\"'")
+
+    return remembered(_known, ("names", folder, word), ask)
 
 
-@lru_cache(maxsize=512)
 def reads(folder: Path, name: str) -> bool:
     """Whether a module of VeRL or of its recipes reads a key of that name: one that is not about configs has the name,
     or one that is asks an object for it."""
-    return any(_reads(folder / part, name) for part in ("verl", "recipe"))
+
+    def ask() -> bool:
+        return any(_reads(folder / part, name) for part in ("verl", "recipe"))
+
+    return remembered(_known, ("reads", folder, name), ask)
 
 
 def _reads(folder: Path, name: str) -> bool:
@@ -63,7 +76,9 @@ def _of_a_name(char: str) -> bool:
 def has(folder: Path, module: str, name: str) -> bool:
     """Whether one module (`verl/trainer/main_ppo.py`) has a name; False when there is no such module."""
     path = folder / module
-    return os.path.isfile(path) and re.search(rf"\b{re.escape(name)}\b", path.read_text("utf-8", "replace")) is not None
+    if not disk.is_file(path):
+        return False
+    return re.search(rf"\b{re.escape(name)}\b", disk.text(path)) is not None
 
 
 def fields(folder: Path, target: str) -> frozenset[str] | None:

@@ -5,11 +5,11 @@ Names are those of Hugging Face's configs; a number is looked for at the top, th
 
 from __future__ import annotations
 
-import os
 import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from verlint import disk
 from verlint.record import dataclass
 from verlint.verl.facts import HEADS, KV_HEADS, LONGEST
 
@@ -48,7 +48,7 @@ class ModelConfig:
 
 def read_model_config(path: Path, shown: str) -> ModelConfig:
     """The config in a file, or in the folder that holds one as `config.json`. Raises ModelConfigError."""
-    if os.path.isdir(path):  # never raises
+    if disk.is_dir(path):
         path, shown = path / NAME, f"{shown.rstrip('/')}/{NAME}"
     import json
 
@@ -68,13 +68,12 @@ def read_model_config(path: Path, shown: str) -> ModelConfig:
 
 
 def _bytes(path: Path) -> bytes:
-    status = path.stat()
-    if not stat.S_ISREG(status.st_mode):
+    mode, size = disk.status(path)
+    if not stat.S_ISREG(mode):
         raise OSError("is not a regular file")
-    if status.st_size > LIMIT:
-        raise OSError(f"is too large ({status.st_size / 1_000_000:.1f} MB; the limit is {LIMIT // 1_000_000} MB)")
-    with path.open("rb") as stream:
-        return stream.read(LIMIT)
+    if size > LIMIT:
+        raise OSError(f"is too large ({size / 1_000_000:.1f} MB; the limit is {LIMIT // 1_000_000} MB)")
+    return disk.content(path, LIMIT)
 
 
 def _config(data: Mapping[str, Any], shown: str) -> ModelConfig:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from verlint.experiment.all_files import of_all_files
 from verlint.experiment.checkpoints import Ledger, ledger_of_script
 from verlint.experiment.paths import Components, components, is_below, written_at
 from verlint.experiment.project import Project
 from verlint.experiment.script import Script
 from verlint.lazy import pattern
 from verlint.record import dataclass
-from verlint.source import Source, Span
+from verlint.source import Span
 from verlint.value import Literal, Value
 
 _KEYS = (
@@ -85,11 +86,11 @@ def _may_be_made(model: Components, ledger: Ledger, path: int, inner: int) -> bo
     return any(is_below(model, folder) and at.path == path and at.inner < inner for folder, at in ledger.makers)
 
 
-def hub_name(name: str, project: Project) -> tuple[str, Span] | None:
+@of_all_files
+def hub_name(project: Project, name: str) -> tuple[str, Span] | None:
     """A model of the hub of that name which the project's files name, with the place."""
     expression = re.compile(rf"(?<![\w./-])[A-Za-z][\w-]*/{re.escape(name)}(?![\w./-])")
-    sources: list[Source] = [file.source for file in project.every_file]
-    for source in sources:
+    for source in (file.source for file in project.files):
         match = expression.search(source.text)
         if match is not None and not source.path.endswith(".py"):
             return match.group(), Span(source, match.start(), match.end())

@@ -68,8 +68,7 @@ _Survey: TypeAlias = "Sequence[tuple[Source, str, _Written]]"
 def _survey(project: Project) -> _Survey:
     """What each script of a part says, with its start folder. Where nothing speaks of Python files there are no tools,
     and what the scripts do need not be known."""
-    texts = (*(file.source for file in project.every_file), *project.tree.sources())
-    if not any(".py" in source.text for source in texts):
+    if not project.speaks_of((".py",)):
         starts = {script.start for script in project.scripts}
         if not any(_in_tools(project, start) for start in starts):
             return ()
@@ -91,7 +90,7 @@ def check(experiment: Experiment, ctx: Context) -> Iterator[Finding | Pending]:
 def _of_model(model: LocalModel, ctx: Context) -> Finding:
     from verlint_rules.artifacts.local_models import hub_name
 
-    hub = hub_name(model.name, ctx.project)
+    hub = hub_name(ctx.project, model.name)
     help_ = f"write {hub[0]}, or download it there first" if hub is not None else "download it there first"
     found = ctx.unsure(
         model.span,

@@ -22,6 +22,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from verlint.experiment.all_files import of_all_files
 from verlint.experiment.launch import Launch, python_program
 from verlint.experiment.places import assignments_by_name, assignments_in, variants_in
 from verlint.experiment.project import Project
@@ -258,16 +259,8 @@ def _unlike_its_siblings(file: Loaded, project: Project) -> Iterator[Need]:
     do."""
     if KEY in file.source.text or "wandb login" in file.source.text:
         return
-    folder = posixpath.dirname(file.source.path)
-    asking = [
-        other
-        for other in project.every_file
-        if other.kind is Kind.LAUNCHER
-        and other is not file
-        and posixpath.dirname(other.source.path) == folder
-        and _asks(other.source.text, KEY)
-    ]
-    if not asking:
+    other = _asking(project, posixpath.dirname(file.source.path))  # which is not this one, as that does not name it
+    if not other:
         return
     for variant in variants_in(project, file.source):
         launch = project.launch(variant.command)
@@ -280,10 +273,21 @@ def _unlike_its_siblings(file: Loaded, project: Project) -> Iterator[Need]:
             continue
         if KEY in variant.command.around.environment:
             continue
-        name = posixpath.basename(asking[0].source.path)
+        name = posixpath.basename(other)
         yield Need(
             KEY, launch[LOGGER].span or launch.head, f"the run logs to wandb, and `{name}` asks for it", variant.command
         )
+
+
+@of_all_files
+def _asking(project: Project, folder: str) -> str:
+    """The first launcher in a folder that asks for the key of wandb."""
+    paths = (
+        file.source.path
+        for file in project.files
+        if file.kind is Kind.LAUNCHER and posixpath.dirname(file.source.path) == folder and _asks(file.source.text, KEY)
+    )
+    return next(paths, "")
 
 
 # ---- what is looked at

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from verlint.experiment.all_files import of_all_files
 from verlint.experiment.project import Project
 from verlint.families.scoring import ALIASES
 from verlint.files.kinds import Kind
@@ -27,20 +28,16 @@ class Alias:
     span: Span | None
 
 
-_KNOWN: WeakKeyDictionary[Project, Mapping[str, Alias]] = WeakKeyDictionary()
-
-
+@of_all_files
 def aliases_of(project: Project) -> Mapping[str, Alias]:
     """The aliases of all drivers of a project; where two disagree the first counts."""
-    found = _KNOWN.get(project.whole)
-    if found is None:
-        found = _KNOWN[project.whole] = {}
-        for file in project.every_file:
-            if file.kind is Kind.LAUNCHER and "case" in file.source.text:
-                for node in parse(file.source.text).nodes:
-                    if isinstance(node, Case):
-                        for alias in _of_table(node, file.source):
-                            found.setdefault(alias.alias, alias)
+    found: dict[str, Alias] = {}
+    for file in project.files:
+        if file.kind is Kind.LAUNCHER and "case" in file.source.text:
+            for node in parse(file.source.text).nodes:
+                if isinstance(node, Case):
+                    for alias in _of_table(node, file.source):
+                        found.setdefault(alias.alias, alias)
     return found
 
 

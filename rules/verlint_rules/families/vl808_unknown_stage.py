@@ -18,6 +18,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from verlint import disk
 from verlint.experiment.checkout_folders import checkout_folders
 from verlint.experiment.launch import Launch
 from verlint.families.fork import STAGES
@@ -129,7 +130,7 @@ def _stages_in_code(launch: Launch, ctx: Context) -> frozenset[str]:
 
 def _compared(place: Path) -> frozenset[str]:
     try:
-        text = place.read_text("utf-8", "replace")
+        text = disk.text(place)
     except OSError:
         return frozenset()
     return frozenset(re.findall(r"""trainer\.stage\s*[!=]=\s*["'](\w+)["']""", text))

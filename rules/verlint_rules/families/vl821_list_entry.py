@@ -15,9 +15,11 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+from verlint import disk
 from verlint.finding import Finding
 from verlint.inputs import LIST, Input, entries
 from verlint.rule import ERROR, INFO, WARNING, Context, rule
@@ -65,13 +67,15 @@ def _entry(given: Input, name: str, span: Span, ctx: Context) -> Iterator[Findin
         return
     if os.path.isabs(name) and given.wanted.warn_absolute:
         yield ctx.fail(span, "the path is absolute: it holds on this machine only", severity=WARNING)
+    place = Path(os.path.join(given.path.parent, name.strip()))
     try:
-        place = Path(os.path.join(given.path.parent, name.strip()))
-        if place.is_dir():
-            yield ctx.fail(span, "the entry is a folder", help="name the experience file in it")
-        elif given.wanted.listed_files and not place.is_file():
-            yield ctx.fail(
-                span, "the listed file does not exist", help="run the extraction of this seed, or correct it"
-            )
+        mode = disk.status(place)[0]
+    except (FileNotFoundError, NotADirectoryError):
+        mode = 0
     except (OSError, ValueError):
         yield ctx.fail(span, "the entry cannot be opened under this name")
+        return
+    if stat.S_ISDIR(mode):
+        yield ctx.fail(span, "the entry is a folder", help="name the experience file in it")
+    elif given.wanted.listed_files and not stat.S_ISREG(mode):
+        yield ctx.fail(span, "the listed file does not exist", help="run the extraction of this seed, or correct it")

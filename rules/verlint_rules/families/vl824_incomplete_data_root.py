@@ -16,6 +16,7 @@ import stat
 from collections.abc import Iterator
 from difflib import get_close_matches
 
+from verlint import disk
 from verlint.finding import Finding
 from verlint.inputs import DATA, Input, data_files, look, outside
 from verlint.rule import ERROR, Context, rule
@@ -54,7 +55,7 @@ def _missing(given: Input, name: str, whose: str, ctx: Context, *, folder: bool 
 def _near(place: str) -> str:
     """The name beside a place that is most like it, "" for none."""
     try:
-        beside = os.listdir(os.path.dirname(place))
+        beside = disk.names(os.path.dirname(place))
     except OSError:
         return ""
     return next(iter(get_close_matches(os.path.basename(place), beside, 1, 0.8)), "")

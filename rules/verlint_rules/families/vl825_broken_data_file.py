@@ -25,6 +25,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from pathlib import Path
 
+from verlint import disk
 from verlint.finding import Finding
 from verlint.inputs import DATA, DataFile, Input, data_files, look, outside
 from verlint.rule import ERROR, Context, rule
@@ -47,7 +48,7 @@ def check(given: Input, ctx: Context) -> Iterator[Finding]:
         try:
             if path.suffix == ".parquet":
                 yield from _parquet(path, shown, wanted, ctx)
-            elif path.suffix == ".json" and path.stat().st_size <= _LARGEST_JSON:
+            elif path.suffix == ".json" and disk.status(path)[1] <= _LARGEST_JSON:
                 _parse(path)
         except OSError as error:
             yield in_file(shown, ctx, f"the file cannot be read: {error.strerror or error}")
@@ -58,7 +59,7 @@ def check(given: Input, ctx: Context) -> Iterator[Finding]:
 
 def _parse(path: Path) -> None:
     """Parses a JSON file without keeping what it holds. Raises ValueError."""
-    data = path.read_bytes()
+    data = disk.content(path)
     decode = codecs.getincrementaldecoder("utf-8")().decode
     for at in range(0, len(data), 1 << 16):
         decode(data[at : at + (1 << 16)], at + (1 << 16) >= len(data))
@@ -68,11 +69,9 @@ def _parse(path: Path) -> None:
 
 
 def _parquet(path: Path, shown: str, wanted: DataFile, ctx: Context) -> Iterator[Finding]:
-    size = path.stat().st_size
-    with path.open("rb") as stream:
-        start = stream.read(4)
-        stream.seek(max(0, size - 8))
-        length, end = int.from_bytes(stream.read(4), "little"), stream.read(4)
+    size = disk.status(path)[1]
+    start, last = disk.piece(path, 0, 4), disk.piece(path, max(0, size - 8), 8)
+    length, end = int.from_bytes(last[:4], "little"), last[4:]
     if start != _MAGIC:
         yield in_file(shown, ctx, "the file is no parquet file: it does not begin with PAR1", help="download it again")
         return

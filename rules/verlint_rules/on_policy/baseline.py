@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
 
+from verlint import disk
 from verlint.experiment.checkout_folders import checkout_folders
 from verlint.experiment.inference import home_of
 from verlint.experiment.launch import Launch
@@ -94,7 +95,7 @@ def carried(launch: Launch, ctx: Context, estimator: str) -> Carried:
     read = hinted = False
     for name in _FILES:
         try:
-            tree = ast.parse((folder / name).read_bytes())
+            tree = ast.parse(disk.content(folder / name))
         except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
             continue
         read = read or name == _FILES[0]

@@ -6,6 +6,7 @@ import posixpath
 import re
 from collections.abc import Iterator, Sequence
 
+from verlint.experiment.all_files import of_all_files
 from verlint.experiment.branches import branch_change
 from verlint.experiment.launch import python_program
 from verlint.experiment.project import Project
@@ -186,6 +187,13 @@ def is_filled(tree: Tree, folder: str) -> bool:
     return not folder.startswith("..") and tree.is_dir(folder or ".") and bool(tree.listing(folder or "."))
 
 
+@of_all_files
+def _of_suffix(project: Project, suffix: str) -> list[str]:
+    """The files that end in a suffix, by their paths."""
+    paths = (project.tree.relative(file.path) for file in project.files)
+    return [path for path in paths if path and path.endswith(suffix)]
+
+
 def _near(path: str, bases: Sequence[str], project: Project, cutoff: float = 0.75) -> tuple[str, str]:
     """A path like the missing one that is there, written in the same way, and below the root; "" when there is none.
 
@@ -202,9 +210,7 @@ def _near(path: str, bases: Sequence[str], project: Project, cutoff: float = 0.7
             return posixpath.join(folder, close[0]), join(base, posixpath.join(folder, close[0]))
     if not folder:
         return "", ""
-    known = [
-        found for file in project.every_file if (found := project.tree.relative(file.path)) and found.endswith(suffix)
-    ]
+    known = _of_suffix(project, suffix)
     for base in bases[:1]:
         seen = [posixpath.relpath(each, base or ".") for each in known]
         same = [each for each in seen if posixpath.basename(each) == name and not each.startswith("..")]

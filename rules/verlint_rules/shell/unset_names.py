@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from verlint.experiment.all_files import of_all_files
 from verlint.experiment.places import variants_in
 from verlint.experiment.project import Project
 from verlint.experiment.script import Script
@@ -353,7 +354,7 @@ def _find_unset(project: Project, script: Script) -> Mapping[str, Unset]:
 
 def _elsewhere(name: str, script: Script, project: Project) -> Default | None:
     """The default that two or more other launchers give a name; the most frequent one."""
-    found = [each for each in _defaults(project.whole).get(name, ()) if each[0].source is not script.source]
+    found = [each for each in _defaults(project, name) if each[0].source is not script.source]
     launchers = {id(span.source) for span, _ in found}
     if len(launchers) < 2:
         return None
@@ -362,8 +363,13 @@ def _elsewhere(name: str, script: Script, project: Project) -> Default | None:
     return Default(common, len(launchers), found[texts.index(common)][0])
 
 
-def _defaults(project: Project) -> Mapping[str, list[tuple[Span, str]]]:
-    """The names that launchers give a default, with the places."""
+@of_all_files
+def _defaults(project: Project, name: str) -> list[tuple[Span, str]]:
+    """The defaults that launchers give a name, with the places."""
+    return _every_default(project).get(name, [])
+
+
+def _every_default(project: Project) -> Mapping[str, list[tuple[Span, str]]]:
     known = _DEFAULTS.get(project)
     if known is None:
         known = _DEFAULTS[project] = {}

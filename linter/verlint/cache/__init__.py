@@ -1,0 +1,1 @@
+"""What earlier runs found, kept for runs that would find the same."""
