@@ -113,6 +113,12 @@ class Tree:
             found = self._sources[path] = Source(shown, text)
         return found
 
+    def pointed_at(self, path: str) -> Source | None:
+        """The text of a file that nothing follows: a finding names it, which does not make it belong to a part."""
+        if self._behind is None or path in self._sources:
+            return self.source(path)
+        return self._behind.source(path)
+
     def source(self, path: str) -> Source | None:
         """The text of a file; None when there is none or it is no readable text."""
         if path in self._sources:
