@@ -108,6 +108,25 @@ def test_a_call_whose_name_is_computed_joins_the_parts(tmp_path: Path, monkeypat
 
 
 @pytest.mark.usefixtures("one_file_a_part")
+def test_a_file_that_a_finding_points_at_stays_in_its_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "run_generate.sh").write_text(LAUNCH)
+    (tmp_path / "all.sh").write_text("python3 -m verl.trainer.main_eval\nbash run_generate.sh.sh\n")
+    looks: list[int] = []
+    part = Project.part
+
+    def counted(self: Project, files: list[Loaded]) -> Project:
+        looks.append(len(files))
+        return part(self, files)
+
+    monkeypatch.setattr(Project, "part", counted)
+    report = checked(tmp_path)
+    assert looks == [1, 1, 0], "each file once, then what speaks of no file"
+    missing = [each for each in report.findings if each.code == "VL010"]
+    assert [str(related.span) for each in missing for related in each.related] == ["run_generate.sh:1:1"]
+
+
+@pytest.mark.usefixtures("one_file_a_part")
 def test_a_part_is_let_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for number in range(4):

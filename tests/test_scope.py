@@ -199,6 +199,21 @@ def test_a_caller_of_a_caller(here: Path) -> None:
     assert [each.shown for each in files_around([here / "a.sh"], Settings(root=here))] == ["b.sh", "c.md"]
 
 
+README = "[more](https://git.example/x/tree/main/{other})\n```bash\n{first}bash scripts/run.sh\n```\n"
+
+
+@pytest.mark.parametrize(("first", "callers"), [("", ["a/README.md"]), ("cd ../a\n", ["a/README.md", "b/README.md"])])
+def test_a_link_to_a_folder_is_no_way_into_it_where_the_own_one_has_the_file(
+    first: str, callers: list[str], here: Path
+) -> None:
+    from verlint.files.around import files_around
+    from verlint.settings import Settings
+
+    put({f"{name}/scripts/run.sh": LAUNCHER for name in "ab"})
+    put({"a/README.md": README.format(other="b", first=""), "b/README.md": README.format(other="a", first=first)})
+    assert [each.shown for each in files_around([here / "a/scripts/run.sh"], Settings(root=here))] == callers
+
+
 def test_ignored_and_excluded_files_are_left_out(here: Path) -> None:
     from verlint.files.around import files_around
     from verlint.settings import Settings

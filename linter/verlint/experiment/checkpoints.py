@@ -51,6 +51,7 @@ _OUTPUT = pattern(r"--?(?:o|out|output|target|save|dest|log|result|hf_upload)(?:
 _RANK = pattern(r"rank|node.?id|procid", re.IGNORECASE)
 """Conditions that choose one of several processes: on that one they hold."""
 
+_KEY = pattern(r"[+~]{0,2}([\w.@/-]*)=")
 _RESUME = pattern(r"--?resume\w*(?:[-_]\w+)*$")
 DriverCall: TypeAlias = tuple[object, ...]
 _KNOWN: WeakKeyDictionary[Script, Ledger] = WeakKeyDictionary()
@@ -342,10 +343,16 @@ def _mentions_step(word: Text) -> bool:
 
 def _key_and_value(word: Text) -> tuple[str, Text]:
     """`key=value` and `--option=value` in their parts; "" and the word for others."""
-    match = re.match(r"[+~]{0,2}([\w.@/-]*)=", word.prefix)
+    key, start = _key(word)
+    return key, word.slice(start, 1_000_000) if start else word
+
+
+def _key(word: Text) -> tuple[str, int]:
+    """What stands before the "=" of a word, and where its value begins; "" and 0 for a word without."""
+    match = _KEY.match(word.prefix)
     if match is None or "/" in match.group(1):
-        return "", word
-    return match.group(1), word.slice(match.end(), 1_000_000)
+        return "", 0
+    return match.group(1), match.end()
 
 
 def _writes(key: str) -> bool:
@@ -443,11 +450,12 @@ def _read_maker(out: Ledger, at: _Step, argv: Sequence[Text]) -> None:
             continue  # where the container is entered: it makes nothing there
         if at.told is not None and at.told.names("reads", word):
             continue
-        key, value = _key_and_value(word)
+        key, start = _key(word)
+        if "." in key and not key.startswith("-"):
+            continue
+        value = word.slice(start, 1_000_000) if start else word
         text = flat(value.parts)
         if _mentions_step(value) or "://" in text or not ("/" in text or text == MARK):
-            continue
-        if "." in key and not key.startswith("-"):
             continue
         out.makers.append((components(absolute(value, command.around.cwd)), place))
 

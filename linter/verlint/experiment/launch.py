@@ -313,6 +313,17 @@ class Launch:
         return found
 
     def __getitem__(self, key: str) -> Value:
+        known = self._values.get(key)
+        if known is None:
+            known = self._values[key] = self._value(key)
+        return known
+
+    @cached_property
+    def _values(self) -> dict[str, Value]:
+        """The values that were asked for: most rules ask for the same keys."""
+        return {}
+
+    def _value(self, key: str) -> Value:
         override = self.by_key.get(key)
         if override is not None and override.form is Form.DELETE:
             return Value(State.ABSENT, key, span=override.word.span, reason=f"~{key} takes the key out of the config")
@@ -333,6 +344,10 @@ class Launch:
         return key in self.by_key
 
 
+_override = by_identity(parse_override)
+"""The words of a script that hold no variable are the same objects in all its launches."""
+
+
 def as_launch(command: Command) -> Launch | None:
     """The launch that a command is, or None."""
     if command.builtin or command.function:
@@ -344,7 +359,7 @@ def as_launch(command: Command) -> Launch | None:
     options: list[Text] = []
     for before, word in zip((None, *program.arguments), program.arguments, strict=False):
         of_option = before is not None and before.known in HYDRA_OPTIONS
-        override = None if of_option or (word.elastic and not word.prefix) else parse_override(word)
+        override = None if of_option or (word.elastic and not word.prefix) else _override(word)
         if override is None:
             options.append(word)
         else:

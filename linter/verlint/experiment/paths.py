@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Hashable
 
-from verlint.languages.bash.pieces import flat
+from verlint.languages.bash.pieces import MARK, flat
 from verlint.languages.bash.state import normalise
 from verlint.source import Span
 from verlint.value import Hole, Literal, Text
@@ -27,7 +27,10 @@ def absolute(path: Text, cwd: Text) -> Text:
 
 def components(path: Text) -> Components:
     """The pieces between the slashes, each by what it must share with another to be the same on every run."""
-    return tuple(path.slice(start, end).identity() for start, end in _bounds(flat(path.parts)))
+    text = flat(path.parts)
+    if MARK not in text:
+        return tuple((piece,) for piece in text.split("/") if piece)
+    return tuple(path.slice(start, end).identity() for start, end in _bounds(text))
 
 
 def is_below(path: Components, folder: Components) -> bool:
@@ -37,14 +40,14 @@ def is_below(path: Components, folder: Components) -> bool:
 
 def last_component(path: Text) -> Text:
     """What stands behind the last slash (a slash at the very end aside)."""
-    bounds = _bounds(flat(path.parts))
-    return path.slice(*bounds[-1]) if bounds else Text((), path.span)
+    start, end = _last(flat(path.parts))
+    return path.slice(start, end) if end else Text((), path.span)
 
 
 def parent(path: Text) -> Text:
     """The path without its last component."""
-    bounds = _bounds(flat(path.parts))
-    return path.slice(0, max(bounds[-1][0] - 1, 0)) if bounds else path
+    start, end = _last(flat(path.parts))
+    return path.slice(0, max(start - 1, 0)) if end else path
 
 
 def written_at(text: Text) -> Span | None:
@@ -69,6 +72,12 @@ def shown(path: Text) -> str:
     if isinstance(first, Hole) and isinstance(first.key, tuple) and first.key[:1] == ("cwd",) and len(path.parts) > 1:
         return Text(path.parts[1:]).shown.lstrip("/")
     return path.shown
+
+
+def _last(text: str) -> tuple[int, int]:
+    """Where the last piece between slashes begins and ends; (0, 0) when there is none."""
+    end = len(text.rstrip("/"))
+    return text.rfind("/", 0, end) + 1, end
 
 
 def _bounds(text: str) -> list[tuple[int, int]]:

@@ -315,6 +315,8 @@ def _is_prose(line: str) -> bool:
 
 def _is_shell(path: str) -> bool:
     return path.endswith((".sh", ".bash"))
+
+
 @of_all_files
 def _speaks_of(project: Project, *words: str) -> bool:
     return any(word in file.source.text.lower() for file in project.files for word in words)

@@ -7,8 +7,9 @@ of a launcher are looked at closer."""
 from __future__ import annotations
 
 import os
+import posixpath
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from pathlib import Path
 
 from verlint import disk
@@ -127,10 +128,11 @@ def _texts(top: Path, names: Iterable[str]) -> list[_Text]:
 def _callers(seeds: set[str], texts: list[_Text]) -> set[str]:
     """The files that lead to a seed, over any number of others."""
     found: set[str] = set()
+    every = {text.path for text in texts}
     texts = [text for text in texts if text.path not in seeds]
     new = sorted(seeds)
     while new:
-        wanted = _Wanted(new)
+        wanted = _Wanted(new, every)
         taken = [text for text in texts if wanted.named_in(text)]
         new = [text.path for text in taken]
         found.update(new)
@@ -144,7 +146,7 @@ def _called(seeds: set[str], texts: list[_Text]) -> set[str]:
     found: set[str] = set()
     new = [text for text in texts if text.path in seeds]
     files = [text for text in texts if not _is_prose(text.path)]
-    wanted = _Wanted([text.path for text in files]) if new else None
+    wanted = _Wanted([text.path for text in files], {text.path for text in texts}) if new else None
     while wanted is not None and new:
         named = {path for text in new for path in wanted.named_by(text)} - found
         found |= named
@@ -158,9 +160,10 @@ def _is_prose(path: str) -> bool:
 
 
 class _Wanted:
-    """Paths of which texts are to be found that name them."""
+    """Paths, of all those in the tree, of which texts are to be found that name them."""
 
-    def __init__(self, paths: Sequence[str]) -> None:
+    def __init__(self, paths: Sequence[str], every: Set[str]) -> None:
+        self.every = every
         self.by_name: dict[str, list[str]] = {}
         for path in paths:
             self.by_name.setdefault(path.rpartition("/")[2], []).append(path)
@@ -207,7 +210,10 @@ class _Wanted:
         if "$" not in word and "*" not in word:
             anywhere = from_root and "/" in word
             paths = self.by_name.get(word.rpartition("/")[2], ())
-            return [path for path in paths if _is_meant(word, path, text, anywhere=anywhere)]
+            if not paths:
+                return []
+            beside = posixpath.join(posixpath.dirname(text.path), word) in self.every
+            return [path for path in paths if _is_meant(word, path, text, anywhere=anywhere, beside=beside)]
         expression = re.compile("(?:^|.*/)" + "[^/]*".join(map(re.escape, _OPEN.split(word))))
         return [path for paths in self.by_name.values() for path in paths if expression.fullmatch(path)]
 
@@ -235,10 +241,11 @@ def _tail(word: str) -> str:
 _LEADING = pattern(r"(?:\$\{[^{}]*\}|\$\w+)/")
 
 
-def _is_meant(word: str, path: str, text: _Text, *, anywhere: bool) -> bool:
+def _is_meant(word: str, path: str, text: _Text, *, anywhere: bool, beside: bool) -> bool:
     """Whether the end of a path, as a text names it, is this path: from a folder above the text, or one that the text
     speaks of, or `anywhere`. A path that leads from elsewhere to the tree (`/srv/repo/scripts/a.sh`) ends with that of
-    the tree."""
+    the tree. `beside` says that the word names a file from the text's own folder as well: then a link to the other
+    folder does not count."""
     if word.endswith("/" + path):
         return True
     if path != word and not path.endswith("/" + word):
@@ -248,4 +255,10 @@ def _is_meant(word: str, path: str, text: _Text, *, anywhere: bool) -> bool:
     if anywhere or not base or folder == base or folder.startswith(base + "/"):
         return True
     name = re.escape(base.rpartition("/")[2].encode("utf-8", "surrogateescape"))
-    return re.search(rb"(?<![\w.-])" + name + rb"(?![\w.-])", text.data) is not None
+    places = re.finditer(rb"(?<![\w.-])" + name + rb"(?![\w.-])", text.data)
+    return any(not beside or not _is_in_link(text.data, place.start()) for place in places)
+
+
+def _is_in_link(data: bytes, at: int) -> bool:
+    """Whether a place lies in an address of the web."""
+    return b"://" in re.split(rb"[\s\"'`()<>]", data[max(0, at - LONGEST) : at])[-1]

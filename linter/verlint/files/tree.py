@@ -130,6 +130,12 @@ class Tree:
         """Whether a file was given, and not read here."""
         return path in self._loaded
 
+    def pointed_at(self, path: str) -> Source | None:
+        """The text of a file that nothing follows: a finding names it, which does not make it belong to a part."""
+        if self._behind is None or path in self._sources:
+            return self.source(path)
+        return self._behind.source(path)
+
     def source(self, path: str) -> Source | None:
         """The text of a file; None when there is none or it is no readable text."""
         if path not in self._sources:

@@ -49,7 +49,7 @@ def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
     if script is None or not experiment.root:
         return
     ledger = ledger_of_script(script, ctx.project.launch)
-    if ledger.cut_short:
+    if ledger.cut_short or not any(save.steps for save in ledger.saves):
         return
     trackers = _trackers(script.resolution.paths[:1])
     for save in ledger.saves:

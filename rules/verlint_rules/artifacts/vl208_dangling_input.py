@@ -287,6 +287,7 @@ def _read(script: Script, project: Project) -> _Written:
     if script.document:
         out.words[script.source.text] = None
     calls: dict[object, list[Command]] = {}
+    tools: set[Source] = set()
     for path in script.resolution.paths:
         for command in path.commands:
             if not (command.builtin or command.function) and project.launch(command) is not None:
@@ -294,7 +295,9 @@ def _read(script: Script, project: Project) -> _Written:
             out.words.update(dict.fromkeys(_words(command)))
             source = called_source(command, script.tree, script.start)
             if source is not None:
-                _collect(source, out.names)
+                if source not in tools:
+                    tools.add(source)
+                    _collect(source, out.names)
                 place = (tuple(word.identity() for word in command.argv), command.around.cwd.identity())
                 calls.setdefault(place, []).append(command)
     for same in calls.values():

@@ -95,7 +95,7 @@ def _script(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
 
 def _first_line(missing: Missing, ctx: Context) -> Span | None:
     """The start of the file of the similar name."""
-    source = ctx.project.tree.source(missing.near_file) if missing.near_file else None
+    source = ctx.project.tree.pointed_at(missing.near_file) if missing.near_file else None
     return None if source is None else source.span(0, len(source.line(1)))
 
 
