@@ -231,6 +231,12 @@ def continuation(chance: random.Random) -> tuple[str, str]:
     return clean, "\n".join(lines)
 
 
+def windows(chance: random.Random) -> tuple[str, str]:
+    """A file that was saved with the line ends of Windows."""
+    clean = launcher(chance, PLAIN).text()
+    return clean, clean.replace("\n", "\r\n")
+
+
 def one_word(chance: random.Random) -> tuple[str, str]:
     """An array that is passed without its index, or as one word."""
     one = launcher(chance, PLAIN)
@@ -304,7 +310,7 @@ FAULTS: dict[str, tuple[Fault, ...]] = {
     "VL722": (value(f"{A}.ppo_mini_batch_size", "512", "320", base={**FIXED_SIZES, f"{A}.ppo_mini_batch_size": "256"}),),
     "VL723": (value(f"{M}.use_remove_padding", "False", base={**PLAIN, f"{A}.ulysses_sequence_parallel_size": "2"}),),
     "VL724": (value(f"{A}.ppo_max_token_len_per_gpu", "4096", "5000", base={**PLAIN, f"{A}.ppo_max_token_len_per_gpu": "5120"}),),
-    "VL901": (continuation,),
+    "VL901": (continuation, windows),
     "VL902": (without_nounset(value("trainer.default_local_dir", "${CKPT_ROOT}/$RUN_NAME_v2", base=BRACED)),),
     "VL903": (
         head(

@@ -100,8 +100,13 @@ VL901 error: the file has Windows line ends: a carriage return follows each of i
    |                                  ^
  value  argument "\\r"
  help   save the file with Unix line ends (dos2unix)
-"""
-        + ending("VL901", "1 launcher in 1 file"),
+ fix    save the file with Unix line ends (safe, --fix)
+
+checked 1 launcher in 1 file
+Found 1 error (1 fixable with --fix).
+  verlint check --fix {path}  make the safe changes (--diff shows them)
+  verlint rule VL901{margin}why the rule exists, with an example and the way to fix it
+""",
     ),
     "endless": (
         b"while true; do :; done\n" + TRAIN.encode(),
@@ -136,8 +141,11 @@ VL002 error: a byte order mark stands before this line, and bash takes it for a 
 @pytest.mark.parametrize("way", ["named", "folder"])
 def test_files(name: str, way: str, tmp_path: Path) -> None:
     data, expected = BYTES[name]
+    path = "run.sh" if way == "named" else "."
+    margin = " " * (len(f"--fix {path}  ") - len("VL901") + 1)
     (tmp_path / "run.sh").write_bytes(data)
-    assert verlint(tmp_path, "run.sh" if way == "named" else ".") == (1, expected, "")
+    told = expected.replace("{path}", path).replace("{margin}", margin)
+    assert verlint(tmp_path, path) == (1, told, "")
 
 
 def test_an_empty_file(tmp_path: Path) -> None:

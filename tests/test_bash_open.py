@@ -248,6 +248,23 @@ def test_other_option_loops(loop: str) -> None:
             "if [ -d $A/x ]; then echo there; exit 1; fi\ntrain a\n",
             [("${A}/x is a folder", False, ["train a"]), ("${A}/x is a folder", True, [])],
         ),
+        *(
+            (f"{guard}\ntrain a\n", [("${A}/x exists", True, ["train a"]), ("${A}/x exists", False, [])])
+            for guard in (
+                "[ -s $A/x ] || exit 1",
+                "[[ -s $A/x ]] || { echo none >&2; exit 2; }",
+                "test -s $A/x || exit",
+                "[ ! -s $A/x ] && exit 3",
+                "! [ -s $A/x ] && { echo none; exit 3; }",
+                "[ -n x ] && [ -s $A/x ] || exit 1",
+                'die() { echo "$1"; exit 1; }; [ -s $A/x ] || die none',
+                "set -e; test -s $A/x",
+            )
+        ),
+        *(  # whoever is done with it does not
+            (f"{guard}\ntrain a\n", [("${A}/x exists", False, ["train a"]), ("${A}/x exists", True, [])])
+            for guard in ("[ -s $A/x ] && exit 0", "[ -s $A/x ] && exit", "[ ! -s $A/x ] || { echo done; exit; }")
+        ),
         ("((A > 3)) && train a\n", [("((A > 3))", True, ["train a"]), ("((A > 3))", False, [])]),
     ],
 )
@@ -277,6 +294,13 @@ def test_undecided_conditions_make_two_paths(text: str, paths: list[tuple[str, b
 )
 def test_decided_or_expected_conditions_make_one_path(text: str, programs_: list[str]) -> None:
     assert programs(text, {"there.sh": ""}) == [programs_]
+
+
+def test_each_file_that_is_asked_for_is_expected() -> None:
+    text = "[[ -s $A/x && -s $A/y ]] || exit 1\n[ -s $A/z ] || exit 1\ntrain\n"
+    assert programs(text)[0] == ["train"]
+    first = [(each.text, each.holds) for each in resolve(text).paths[0].conditions]
+    assert first == [(f"${{A}}/{name} exists", True) for name in "xyz"]
 
 
 def test_an_answer_stays_the_same() -> None:

@@ -15,6 +15,8 @@ import pytest
 from ruamel.yaml import YAML
 
 from checkout import ROOT, commit_all
+from verlint.languages.jobs.reading import read_jobs
+from verlint.source import Source
 
 TEXT = (ROOT / "docs" / "ci.md").read_text("utf-8")
 BASH = shutil.which("bash")
@@ -112,6 +114,61 @@ def test_the_job_for_gitlab(half: str, code: int, tmp_path: Path, programs: Path
     assert bool(json.loads((here / reports["codequality"]).read_text())) == (code == 1)
     assert (here / reports["junit"]).read_text().startswith("<?xml")
     assert (tmp_path / "pip.log").read_text() == "install\nverlint @ git+<URL of this repository>@<REVISION>\n"
+
+
+# On our own examples ---------------------------------------------------------------------------------------------------
+
+OWN = {
+    ".github/workflows/tests.yml": ["ran"],
+    ".github/workflows/verlint.yml": ["verlint.md", "verlint.sarif"],
+    ".gitlab-ci.yml": ["ran", "verlint.json", "verlint.xml"],
+}
+"""The files that make their jobs, each with what the jobs leave behind."""
+
+EXAMPLES = "fixtures/experiments/*/clean"
+
+
+def own(name: str) -> Any:
+    return YAML(typ="safe", pure=True).load((ROOT / name).read_text("utf-8"))
+
+
+def for_us(snippet: Any) -> Any:
+    """A snippet of the page as it stands here: this checkout is installed, and the clean examples are checked."""
+    text = json.dumps(snippet).replace('"verlint @ git+<URL of this repository>@<REVISION>"'.replace('"', '\\"'), ".")
+    return json.loads(re.sub(r"(verlint check [^\"]*?) \.(?=\\n|\")", rf"\1 {EXAMPLES}", text))
+
+
+def test_our_own_jobs_are_those_of_the_page() -> None:
+    (workflow,), (jobs,) = snippets("GitHub"), snippets("GitLab")
+    assert own(".github/workflows/verlint.yml") == for_us(workflow)
+    ours, theirs = own(".gitlab-ci.yml")["verlint"], for_us(jobs)["verlint"]
+    assert [line.strip() for line in ours.pop("script")] == theirs.pop("script")
+    assert ours == theirs
+
+
+def test_our_own_tests_are_run_with_the_least_rights() -> None:
+    workflow, jobs = own(".github/workflows/tests.yml"), own(".gitlab-ci.yml")
+    assert workflow["permissions"] == {"contents": "read"}
+    (job,) = workflow["jobs"].values()
+    pinned = [step for step in own(".github/workflows/verlint.yml")["jobs"]["verlint"]["steps"] if "with" in step][:1]
+    assert job["steps"][1:-1] == pinned
+    assert [job["steps"][-1]["run"], *jobs["tests"]["script"]] == ["bash .ci/run"] * 2
+    assert (ROOT / ".ci" / "run").is_file()
+    assert not [name for name in OWN if "secrets." in (ROOT / name).read_text("utf-8")]
+
+
+@pytest.mark.parametrize("name", sorted(OWN))
+def test_our_own_jobs_start_what_they_name(name: str, tmp_path: Path, programs: Path) -> None:
+    """The shell texts as verlint's own reader sees them, each run in a checkout with one clean example."""
+    shutil.copytree(ROOT / "fixtures/experiments/opo/clean", tmp_path / "here/fixtures/experiments/opo/clean")
+    here = commit_all(tmp_path / "here")
+    (here / ".ci").mkdir()
+    (here / ".ci/run").write_text("echo tests >> ran\n")
+    blocks = [block for job in read_jobs(Source(name, (ROOT / name).read_text("utf-8")))[1] for block in job.blocks]
+    for block in blocks:
+        done = shell(block.source.text, here, programs, GITHUB_STEP_SUMMARY=str(tmp_path / "summary.md"))
+        assert done.returncode == 0, done.stderr
+    assert sorted(path.name for path in here.iterdir() if path.is_file()) == OWN[name]
 
 
 def test_the_command_for_any_other(tmp_path: Path, programs: Path) -> None:

@@ -63,3 +63,23 @@ def test_show_takes_documents(
     assert main(["show", "README.md", "--", "x"]) == 2
     Path("README.md").write_text("# Nothing\n")
     assert main(["show", "README.md"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("lines", "read"),
+    [
+        ("$ cat > f <<EOF\na $X\n# b\nEOF\ndone\n$ bash f\n", "cat > f <<EOF\na $X\n# b\nEOF\nbash f\n"),
+        ("$ cat > f <<'EOF'\n> a\n>\n> EOF\n$ bash f\n", "cat > f <<'EOF'\na\n\nEOF\nbash f\n"),
+        ("$ cat <<-A <<B\n\tone\n\tA\n$ two\nB\n$ bash f\n", "cat <<-A <<B\n\tone\n\tA\n$ two\nB\nbash f\n"),
+        ("$ cat <<EOF\n> a\nEOF\n$ bash f\n", "cat <<EOF\n> a\nEOF\nbash f\n"),
+        ("$ echo $((1<<N))\n2\n$ cat <<< EOF\nEOF\n$ bash f\n", "echo $((1<<N))\ncat <<< EOF\nbash f\n"),
+        ("$ cat <<EOF \\\n>   > f\na\nEOF\n$ bash f\n", "cat <<EOF \\\n  > f\na\nEOF\nbash f\n"),
+    ],
+    ids=["plain", "with a prompt", "two", "a prompt in the text only", "none", "a continued line"],
+)
+def test_here_documents_of_sessions(lines: str, read: str) -> None:
+    document = Source("README.md", f"text\n```console\n{lines}```\n")
+    (fence,) = shell_fences(document)
+    assert fence.source.text == read
+    for at in range(len(read)):
+        assert document.text[fence.source.outer(at)] == read[at]

@@ -97,8 +97,43 @@ def test_new_lines_are_those_of_the_file(
     monkeypatch.chdir(tmp_path)
     ends = "\r\n" if "\r" in text else "\n"
     Path(path).write_bytes(text.encode())
-    assert main(["check", "--exit-zero", "--select", "VL901,VL402", "--fix", "--unsafe-fixes", path]) == 0
+    codes = "VL402" if path == "run.sh" else "VL901,VL402"  # VL901 mends these ends, see below
+    assert main(["check", "--exit-zero", "--select", codes, "--fix", "--unsafe-fixes", path]) == 0
     assert Path(path).read_bytes().decode() == fixed.replace("\n", ends)
+
+
+def test_new_lines_of_a_file_whose_ends_are_mended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever else is mended with the line ends, no carriage return is left."""
+    monkeypatch.chdir(tmp_path)
+    Path("run.sh").write_bytes(STAND_IN.replace("\n", "\r\n").encode())
+    assert main(["check", "--exit-zero", "--select", "VL901,VL402", "--fix", "--unsafe-fixes", "run.sh"]) == 0
+    assert Path("run.sh").read_bytes() == ASKED.encode()
+
+
+REQUEST = "cat > head.txt <<'END'\nGET / HTTP/1.1\r\n\r\nEND\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "safe"),
+    [
+        (f"set -e\n{LAUNCH} \\\n    trainer.nnodes=1\n".replace("\n", "\r\n"), True),
+        (f"set -e\n{LAUNCH} \\\r\n    trainer.nnodes=1\n", True),
+        (f"set -e\n{LAUNCH} \\\r\n    trainer.nnodes=1\n{REQUEST}", False),
+        (f"set -e\n{LAUNCH} \\\r\n    'trainer.note=a\r\nb'\n", False),
+        (f'set -e\n{LAUNCH} \\\r\n    "trainer.note=a\r\n$B"\n', False),
+    ],
+    ids=["all lines", "some lines", "a here-document", "a quoted word", "a quoted word with a parameter"],
+)
+def test_line_ends_that_may_be_meant_need_leave(
+    text: str, safe: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("run.sh").write_bytes(text.encode())
+    command = ["check", "--exit-zero", "--select", "VL901", "--fix", "run.sh"]
+    assert main(command) == 0
+    assert Path("run.sh").read_bytes() == (text.replace("\r", "") if safe else text).encode()
+    assert main([*command, "--unsafe-fixes"]) == 0
+    assert Path("run.sh").read_bytes() == text.replace("\r", "").encode()
 
 
 def test_a_fix_that_would_break_the_file_is_left_out() -> None:

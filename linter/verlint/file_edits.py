@@ -69,10 +69,17 @@ def _outwards(span: Span, text: str) -> tuple[Span, str] | None:
     return Span(parent, start, end), text
 
 
+def is_line_end(old: str, new: str) -> bool:
+    """Whether an edit is about nothing but the kind of a line end."""
+    return old == "\r\n" and new == "\n"
+
+
 def _with_line_ends(span: Span, text: str) -> Edit:
     """New lines end as the line they are put at; the carriage return at the end of a line stays."""
     file = span.source.text
     start, end = span.start, span.end
+    if is_line_end(file[start:end], text):
+        return Edit(span, text)
     if end > start and file[end - 1 : end + 1] == "\r\n":
         end -= 1
         text = text.removesuffix("\r")

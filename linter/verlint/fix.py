@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from verlint.file_edits import is_plain
+from verlint.file_edits import is_line_end, is_plain
 from verlint.finding import Finding, Safety, Verdict
 from verlint.record import dataclass, replace
 from verlint.source import Source
@@ -67,15 +67,13 @@ def without_harm(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _apply(findings: Iterable[Finding]) -> Fixed:
-    taken: dict[Source, list[tuple[int, int, str]]] = {}
+    taken: dict[Source, set[tuple[int, int, str]]] = {}
     applied: list[Finding] = []
     for finding in findings:
         edits = _edits(finding)
         if all(_fits(source, start, end, text, taken) for source, (start, end, text) in edits):
             for source, edit in edits:
-                own = taken.setdefault(source, [])
-                if edit not in own:
-                    own.append(edit)
+                taken.setdefault(source, set()).add(edit)
             applied.append(finding)
     texts = {source: _edited(source.text, sorted(edits)) for source, edits in taken.items()}
     return Fixed({source: text for source, text in texts.items() if text != source.text}, tuple(applied))
@@ -135,7 +133,7 @@ def _is_python(text: str) -> bool:
     return True
 
 
-def _fits(source: Source, start: int, end: int, text: str, taken: dict[Source, list[tuple[int, int, str]]]) -> bool:
+def _fits(source: Source, start: int, end: int, text: str, taken: dict[Source, set[tuple[int, int, str]]]) -> bool:
     for other_start, other_end, other_text in taken.get(source, ()):
         if (start, end, text) == (other_start, other_end, other_text):
             return True
@@ -149,8 +147,11 @@ def _fits(source: Source, start: int, end: int, text: str, taken: dict[Source, l
 def _edited(text: str, edits: list[tuple[int, int, str]]) -> str:
     out: list[str] = []
     at = 0
+    others = False
     for start, end, new in edits:
         out += (text[at:start], new)
+        others = others or is_line_end(text[start:end], new)
         at = end
     out.append(text[at:])
-    return "".join(out)
+    # New lines of other fixes were given the ends that the file had.
+    return "".join(out).replace("\r\n", "\n") if others else "".join(out)

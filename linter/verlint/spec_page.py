@@ -92,7 +92,7 @@ _WRITTEN = (
         "the value at that place of the spec; within `{…}` and `[…]` it must be quoted",
     ),
     ("`${oc.env:NAME}`, `${oc.env:NAME,DEFAULT}`", "the environment variable at launch"),
-    ("`<NAME>`", "a placeholder for what is not decided: a note of VL005, with `--ready` an error"),
+    ("`<NAME>`", "a placeholder: a note of VL005, with `--ready` an error unless a stage must be done first"),
     ("`800`, `50..800/50`, `[100, 200..400/100]`", "steps: one, from the first to the last by the stride, several"),
     ("`x-…`", "a key of your own, at any level; verlint does not look at it"),
 )

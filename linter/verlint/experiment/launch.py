@@ -265,6 +265,11 @@ class Launch:
         return any(word.elastic for word in self.options)
 
     @property
+    def leaves_words_out(self) -> bool:
+        """Whether dots stand for words that are not shown, as documents have them: any keys may be among these."""
+        return any(word.known in ("...", "…") for word in self.command.argv)
+
+    @property
     def version(self) -> str:
         """The VeRL version in use, "" when it is not known for certain."""
         return "" if self.verl is None or self.verl.guess else self.verl.text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 
 from verlint.lazy import pattern
 from verlint.record import dataclass
@@ -17,6 +18,7 @@ _SHELL = (
 _PROMPT = pattern(rf"[ \t]*(?:{_SHELL}|#|>)[ \t]+")
 _SESSION = pattern(rf"[ \t>]*{_SHELL}[ \t]")
 _CONTINUED = pattern(r">(?:[ \t]|$)", re.MULTILINE)
+_HERE = pattern(r"(?<!<)<<(-?)[ \t]*([\"']?|\\)(\w+)\2(?![\w<])")
 _SESSIONS = frozenset(["console", "shell-session", "shellsession"])
 
 
@@ -29,7 +31,8 @@ class Fence:
 
 
 def shell_fences(document: Source) -> list[Fence]:
-    """The fenced blocks of a shell language, in order. In `console` blocks only lines with a prompt are commands."""
+    """The fenced blocks of a shell language, in order. In `console` blocks only lines with a prompt are commands,
+    and the lines of their here-documents."""
     fences: list[Fence] = []
     lines = document.text.splitlines(keepends=True)
     offsets = _offsets(lines)
@@ -70,23 +73,62 @@ def _closing(lines: list[str], start: int, marks: str) -> int:
     return len(lines)
 
 
+def _numbers(lines: list[str], body: range, indent: int) -> dict[str, list[int]]:
+    """The lines of a block by what they hold, without a prompt in front; those that begin with tabs also without."""
+    found: dict[str, list[int]] = {}
+    for number in body:
+        line = lines[number]
+        at = min(indent, len(line) - len(line.lstrip(" \t>")))
+        prompt = _CONTINUED.match(line, at)
+        word = line[prompt.end() if prompt is not None else at :].rstrip("\r\n")
+        found.setdefault(word, []).append(number)
+        if word.startswith("\t"):
+            found.setdefault("-" + word.lstrip("\t"), []).append(number)
+    return found
+
+
+def _end_of_texts(numbers: dict[str, list[int]], start: int, words: list[tuple[str, bool]]) -> int:
+    """The line that ends the last here-document of a command before line `start`; -1 without one. They end with these
+    words, before which tabs may stand."""
+    found = start - 1
+    for word, tabs in words:
+        places = (numbers.get(each, ()) for each in ((word, "-" + word) if tabs else (word,)))
+        behind = [each[at] for each in places if (at := bisect_right(each, found)) < len(each)]
+        if not behind:
+            break
+        found = min(behind)
+    return found if found >= start else -1
+
+
 def _embed(document: Source, lines: list[str], offsets: list[int], body: range, indent: int, language: str) -> Source:
     text: list[str] = []
     pieces: list[Piece] = []
     at = 0
     session = language in _SESSIONS or any(_SESSION.match(lines[number]) for number in body)
     continued = False
+    words: list[tuple[str, bool]] = []
+    numbers: dict[str, list[int]] = {}
+    text_until = -1  # the line that ends the here-documents of a command
     for number in body:
         line = lines[number]
         skip = min(indent, len(line) - len(line.lstrip(" \t>")))
-        if session and not continued:
+        if number <= text_until:
+            if _CONTINUED.match(lines[text_until], skip) and (prompt := _CONTINUED.match(line, skip)) is not None:
+                skip = prompt.end()
+        elif session and not continued:
             prompt = _PROMPT.match(line, skip)
             if prompt is None or line[skip:].lstrip().startswith("# "):
                 continue
             skip = prompt.end()
         elif session and (prompt := _CONTINUED.match(line, skip)) is not None:
             skip = prompt.end()
-        continued = line.rstrip("\r\n").endswith("\\")
+        continued = number > text_until and line.rstrip("\r\n").endswith("\\")
+        if session and number > text_until:
+            words += [(here[3], here[1] == "-") for here in _HERE.finditer(line, skip)] if "<<" in line else []
+            if words and not continued:
+                numbers = numbers or _numbers(lines, body, indent)
+                text_until = _end_of_texts(numbers, number + 1, words)
+                words = []
         run = line[skip:]
         if run.endswith("\r\n"):  # whoever copies the block gets other line ends than those of the document
             run = run[:-2]

@@ -28,6 +28,7 @@ from verlint.languages.bash.wrappers import program_name, unwrap
 from verlint.record import dataclass, field
 from verlint.rule import ERROR, Context, rule
 from verlint.source import Span
+from verlint_rules.shell.nodes import ray_verb
 
 PROVIDED = {
     "ray": "ray",
@@ -139,7 +140,7 @@ def _unstarted(commands: Sequence[Command], script: Script, ctx: Context) -> Ite
         argv = unwrap(command.argv).argv
         words = [word.known or "" for word in argv[:2]]
         words[:1] = [program_name(argv[0])] if argv else []
-        if words == ["ray", "start"]:
+        if ray_verb(command) == "start":
             if waiting and any(word.known == "--head" for word in argv) and not command.around.guards:
                 first = next((each for each in waiting if _comparable(each[0], command, script)), None)
                 if first is not None:

@@ -5,21 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from verlint.experiment.launch import Launch
-from verlint.files.kinds import Kind
 from verlint.finding import Finding
-from verlint.lazy import pattern
-from verlint.memo import by_identity
 from verlint.rule import WARNING, Context
 from verlint.source import Span
 from verlint.value import Text, Value
 from verlint.verl.constraints import Row, Violation, violations
 from verlint.verl.facts import short
 from verlint.verl.in_use import call_of
+from verlint_rules.config.excerpts import is_excerpt
 from verlint_rules.config.rewriting import without_word
 from verlint_rules.on_policy.rewriting import with_value
-
-_LOST = pattern(r"[^\n]*\n(?:\s*(?:#[^\n]*)?\n)*\s*[\"']?[+~]*[\w@/]+(?:\.[\w@/]+)+=")
-"""A line of overrides behind a command that has ended."""
 
 
 def rejections(launch: Launch, ctx: Context, rows: Iterable[Row], alike: Iterable[Row] = ()) -> Iterator[Finding]:
@@ -73,26 +68,6 @@ def _mended(finding: Finding, launch: Launch, row: Row, key: str, text: str) -> 
     if text or not value.given:
         return with_value(finding, value, text, safe=row.safe) if value.given else finding
     return without_word(finding, launch.by_key[key], safe=False)
-
-
-def is_excerpt(launch: Launch, ctx: Context) -> bool:
-    """Whether the command shows some overrides of a longer one: it has dots for the rest, is cut by a line that is not
-    continued, or leaves data and model to the caller (in a document: to the reader); or it is a config alone."""
-    if _is_cut_short(launch):
-        return True
-    named = [key in launch for key in ("data.train_files", "actor_rollout_ref.model.path")]
-    if all(named):
-        return False
-    in_document = ctx.project.kinds.get(id(launch.span.in_file().source)) is Kind.MARKDOWN
-    return in_document or (launch.passes_arguments and not any(named))
-
-
-@by_identity
-def _is_cut_short(launch: Launch) -> bool:
-    if launch.stands_alone or any(word.known in ("...", "…") for word in launch.options):
-        return True
-    span = launch.span.in_file()
-    return span.source.text.find("=", span.end) >= 0 and _LOST.match(span.source.text, span.end) is not None
 
 
 def _unknown_words(launch: Launch) -> list[Text]:

@@ -21,13 +21,14 @@ from verlint.experiment.script import Script
 from verlint.finding import Finding
 from verlint.languages.bash.command import Assignment, Command
 from verlint.languages.bash.state import Event
-from verlint.languages.bash.wrappers import program_name, unwrap
+from verlint.languages.bash.wrappers import unwrap
 from verlint.record import dataclass
 from verlint.rule import WARNING, Context, rule
 from verlint.secret import is_placeholder, is_secret_name
 from verlint.source import Span
 from verlint.value import Text
 from verlint_rules.credentials.logger import is_login, logs_to_wandb
+from verlint_rules.shell.nodes import ray_verb
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ def _late(events: Sequence[Event], project: Project) -> Iterator[Late]:
         login = login or is_login(event)
         if event.builtin and event.name == "export":
             exports.update((_name(word), word.span) for word in event.words if word.span is not None)
-        match _ray(event):
+        match ray_verb(event):
             case "start":
                 started = event
                 exports.clear()
@@ -95,11 +96,6 @@ def _late(events: Sequence[Event], project: Project) -> Iterator[Late]:
 
 def _name(word: Text) -> str:
     return word.prefix.split("=", 1)[0]
-
-
-def _ray(command: Command) -> str:
-    argv = unwrap(command.argv).argv
-    return (argv[1].known or "") if len(argv) > 1 and program_name(argv[0]) == "ray" else ""
 
 
 def _fresh(before: Mapping[str, Text], after: Mapping[str, Text]) -> Iterator[str]:

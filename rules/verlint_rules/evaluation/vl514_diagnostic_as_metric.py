@@ -4,11 +4,15 @@ GAD learns to write answers that a discriminator cannot tell from the teacher's,
 counts common subsequences with one reference, so it prefers the checkpoint that copies, often one of the first, and
 it is lower for GAD than for plain distillation although people and judges prefer GAD.
 
+Nothing is said of files of other families in the same project, nor where a file is about none and GAD is only one of
+those around it.
+
 Fix: choose by the judged win rate on held-out prompts, or evaluate several checkpoints and report all.
 """
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterator, Sequence
 
 from verlint.experiment.places import assignments_in, commands_in
@@ -21,6 +25,7 @@ from verlint.rule import INFO, Context, rule
 from verlint.source import Span
 
 _ROUGE = pattern(r"(?i)rouge")
+_GAD = pattern(r"(?i)(?:^|[^a-z])gad(?:[^a-z]|$)")
 _CHOICE = pattern(
     r"(?i)(?:^|[^a-z])(?:select|selection|best|choose|pick|criterion|rank|monitor|early[-_]?stop(?:ping)?)(?:[^a-z]|$)"
     r"|metric[-_]for|(?:ckpt|checkpoint)s?[-_](?:by|metric)|(?:sort|rank|select|chosen?)[-_]by"
@@ -43,8 +48,39 @@ def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
 
 
 def _is_gad(file: Loaded, ctx: Context) -> bool:
+    """Whether a file is about GAD: what it starts, else the folder it lies in, else what it or its neighbours say."""
+    families = _own_families(file, ctx)
     folders = file.source.path.lower().split("/")
-    return "gad" in folders or ctx.project.root.name == "gad" or "gad" in ctx.project.families
+    if families or "gad" in folders or ctx.project.root.name == "gad":
+        return "gad" in families or not families
+    if "gad" not in ctx.project.families:
+        return False
+    return _GAD.search(file.source.path + "\n" + file.source.text) is not None or _among_gad(file, ctx)
+
+
+def _own_families(file: Loaded, ctx: Context) -> set[str]:
+    """The families of what a file starts, is a part of, or says it is about."""
+    source, project = file.source, ctx.project
+    found = {script.directive("family") for script in project.scripts if script.source is source}
+    for launch, variant in project.launches:
+        places = (launch.span, *(call.span for call in variant.command.around.stack))
+        if variant.entry.source is source or any(span.in_file().source is source for span in places):
+            found.add(launch.family)
+    for experiment in project.experiments:
+        if experiment.source is source:
+            found.update(stage.family for stage in experiment.stages)
+    return found - {""}
+
+
+def _among_gad(file: Loaded, ctx: Context) -> bool:
+    """Whether the launches nearest to a file are all of GAD."""
+    folder = posixpath.dirname(file.source.path)
+    launches = [(launch.span.in_file().source.path, launch.family) for launch, _ in ctx.project.launches]
+    while True:
+        near = {family for path, family in launches if not folder or path.startswith(f"{folder}/")}
+        if near or not folder:
+            return near == {"gad"}
+        folder = posixpath.dirname(folder)
 
 
 def _in_shell(file: Loaded, ctx: Context) -> Iterator[tuple[Span, str]]:

@@ -9,7 +9,6 @@ from verlint.experiment.launch import Launch
 from verlint.families import family_of_folder
 from verlint.families.conditions import Test
 from verlint.families.fork import DEFAULTS, FORK_KEYS, PER_FORK_KEYS, STAGES
-from verlint.files.kinds import Kind
 from verlint.rule import Context
 from verlint.value import Literal, State, Value
 
@@ -41,14 +40,6 @@ def held(launch: Launch, key: str) -> Value:
     if value.given or value.decided or key not in DEFAULTS:
         return value
     return Value(State.ABSENT, key, DEFAULTS[key], span=launch.head, has_default=True)
-
-
-def is_excerpt(launch: Launch, ctx: Context) -> bool:
-    """Whether a command shows some overrides of a longer one, so that keys it lacks say nothing."""
-    if any(word.known in ("...", "…") for word in launch.options):
-        return True
-    in_document = ctx.project.kinds.get(id(launch.span.in_file().source)) is Kind.MARKDOWN
-    return in_document and "actor_rollout_ref.model.path" not in launch
 
 
 def end_of(value: Value) -> str:

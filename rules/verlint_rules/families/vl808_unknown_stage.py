@@ -26,7 +26,8 @@ from verlint.finding import Edit, Finding, Safety
 from verlint.rule import ERROR, WARNING, Context, rule
 from verlint.source import Span
 from verlint.value import Literal, Value
-from verlint_rules.families.forks import forks_of, held, is_excerpt, replaceable, replaced
+from verlint_rules.config.excerpts import is_excerpt
+from verlint_rules.families.forks import forks_of, held, replaceable, replaced
 
 _TRAINER = "verl/trainer/ppo/ray_trainer.py"
 

@@ -22,7 +22,8 @@ from verlint.families.conditions import Clash
 from verlint.families.fork import CLASHES
 from verlint.finding import Finding
 from verlint.rule import ERROR, WARNING, Context, rule
-from verlint_rules.families.forks import filled, forks_of, held, holds, is_excerpt, replaceable, replaced
+from verlint_rules.config.excerpts import is_excerpt
+from verlint_rules.families.forks import filled, forks_of, held, holds, replaceable, replaced
 
 
 @rule(

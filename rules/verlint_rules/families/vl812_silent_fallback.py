@@ -24,7 +24,8 @@ from verlint.experiment.paths import absolute, in_tree
 from verlint.finding import Finding
 from verlint.rule import WARNING, Context, rule
 from verlint.value import Value
-from verlint_rules.families.forks import end_of, forks_of, held, is_excerpt
+from verlint_rules.config.excerpts import is_excerpt
+from verlint_rules.families.forks import end_of, forks_of, held
 
 _PATH = "trainer.experience_path"
 

@@ -77,17 +77,12 @@ def undecided(launch: Launch, key: str) -> bool:
 def stock_config(launch: Launch) -> bool:
     """Whether absent keys have VeRL's own defaults: its PPO entry point with its own config file, no fork's, and no
     word left out."""
-    if is_excerpt(launch):
+    if launch.leaves_words_out:
         return False
     if launch.family not in ("", "opo") or not has_stock_entry(launch):
         return False
     words = (word.known or word.prefix for word in launch.options)
     return all(_STOCK_CONFIG.fullmatch(word) for word in words if _CONFIG_OPTION.match(word))
-
-
-def is_excerpt(launch: Launch) -> bool:
-    """Whether the command leaves words out, as documents do (`...`): absent keys may be among them."""
-    return any(word.known in ("...", "…") for word in launch.command.argv)
 
 
 def has_stock_entry(launch: Launch) -> bool:

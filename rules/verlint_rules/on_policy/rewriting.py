@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from verlint.finding import Edit, Finding, Safety
 from verlint.lazy import pattern
 from verlint.record import replace
@@ -11,6 +13,8 @@ from verlint.value import Value
 _QUOTES = "\"'"
 _WORD = pattern(r"""="?(\$\{\w+\}|\$\w+)(?=["\s)])""")
 """A value that is one variable, behind the "=": elements of arrays know the place of that sign only."""
+_VARIABLE = pattern(r"\$\{?(\w+)\}?")
+_PLAIN = pattern(r"[\w.+/-]+")
 _LIST = pattern(r"[\"']?\[[^\[\]{}$\n\\]*\][\"']?")
 _ELEMENT = pattern(r"(?P<quote>[\"']?)\w+(?P=quote)")
 
@@ -22,6 +26,8 @@ def with_value(finding: Finding, value: Value, text: str, *, safe: bool) -> Find
     if span is None:
         return finding
     literal = span.text.strip(_QUOTES) == (value.text.known if value.text is not None else None)
+    if not literal and _PLAIN.fullmatch(text):
+        span = _set_for_it(span, value) or span
     safety = Safety.SAFE if safe and literal else Safety.UNSAFE
     name = value.key.rsplit(".", 1)[-1]
     return finding.with_fix(f"write {name}={text}", Edit(span, text), safety=safety)
@@ -66,6 +72,21 @@ def list_without(value: Value, name: str) -> Edit | None:
             first, last = (elements[number - 1][1], end) if number else (start, elements[1][0])
             return Edit(Span(span.source, span.start + first, span.start + last), "")
     return None
+
+
+def _set_for_it(span: Span, value: Value) -> Span | None:
+    """Where the variable is set that holds the value and is used for nothing else: with another value in its place it
+    would be set in vain."""
+    found = _VARIABLE.fullmatch(span.text.strip(_QUOTES))
+    known = value.text.known if value.text is not None else None
+    if found is None or not known:
+        return None
+    text = span.source.text
+    if len(re.findall(rf"(?<![\w.]){found[1]}\b", text)) != 2:
+        return None
+    word = re.escape(known)
+    where = re.search(rf"""(?m)^[ \t]*(?:export[ \t]+)?{found[1]}=(["']?)({word})\1(?=[ \t]*(?:$|\r|;|#))""", text)
+    return None if where is None or where.end() > span.start else Span(span.source, *where.span(2))
 
 
 def _written_list(value: Value) -> tuple[Span, list[tuple[int, int, str]]] | None:

@@ -30,7 +30,6 @@ from verlint_rules.on_policy.claim import (
     claims_one_update,
     default_of,
     in_config,
-    is_excerpt,
     look_up,
     open_holes,
     undecided,
@@ -55,7 +54,7 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     rollout, update = launch[TRAIN_BATCH], launch[MINI_BATCH]
     left_open = [key for key in (TRAIN_BATCH, MINI_BATCH) if undecided(launch, key)]
     if left_open:
-        if len(left_open) == 1 and not is_excerpt(launch):
+        if len(left_open) == 1 and not launch.leaves_words_out:
             yield _unknown_default(ctx, launch, rollout, update, left_open[0])
         return
     batch, mini = rollout.number(), update.number()

@@ -22,7 +22,7 @@ from verlint.finding import Finding
 from verlint.rule import WARNING, Context, rule
 from verlint.value import Value
 from verlint_rules.artifacts.training import is_test
-from verlint_rules.config.rejections import is_excerpt
+from verlint_rules.config.excerpts import is_excerpt
 from verlint_rules.on_policy.claim import ESTIMATOR, SAMPLES, default_of, distils, stock_config, trains, undecided
 from verlint_rules.on_policy.in_versions import in_versions
 

@@ -7,6 +7,9 @@ The same holds for `<…>` among the words of a command in a launcher.
 Without `--ready` each placeholder of a spec is one to verify, and commands are left alone. All places of one name are
 one finding. Placeholders of documents are for their readers and are never reported.
 
+With `--ready` what can be chosen only when an earlier stage is done, such as the seed whose experience scored best, is
+one to verify.
+
 Fix: decide the value and write it at each place.
 """
 
@@ -15,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from verlint.experiment.stage import Experiment, called_file
+from verlint.families import FAMILIES
 from verlint.finding import Finding
 from verlint.languages.bash.command import Command
 from verlint.lazy import pattern
@@ -40,16 +44,32 @@ def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
             for command in path.commands:
                 for name, span in _of_command(command, ctx):
                     found.setdefault(name, {})[span.order()] = span
+    later = _chosen_later(experiment) if ready and found else {}
     for name, places in found.items():
         first, *others = sorted(places.values(), key=Span.order)
         message = f"{name} is not replaced" if ready else f"still open: {name}"
-        if ready:
+        if ready and name in later:
+            message = f"{name} is known only after stage {later[name]}"
+            finding = ctx.unsure(first, message, value=name, verify=f"verlint plan {experiment.source.path}")
+        elif ready:
             finding = ctx.fail(first, message, value=name, help="write the value here")
         else:
             finding = ctx.unsure(first, message, value=name, verify=f"verlint check --ready {experiment.source.path}")
         for other in others[:5]:
             finding = finding.with_related(other, "used here too")
         yield finding
+
+
+def _chosen_later(experiment: Experiment) -> Mapping[str, str]:
+    """The placeholders that somebody replaces when a stage of the spec is done, with that stage."""
+    if experiment.spec is None or experiment.family not in FAMILIES:
+        return {}
+    from verlint.families.recipes import COOKBOOKS
+
+    book = COOKBOOKS[experiment.family]
+    by_hand = {recipe.kind: recipe.by_hand for recipe in book.recipes if recipe.by_hand is not None}
+    stages = [(by_hand.get(stage.kind), stage.id) for stage in experiment.stages]
+    return {f"<{step.asks}>": stage for step, stage in stages if step is not None and step.after}
 
 
 def _of_record(node: object, seen: set[int]) -> Iterator[tuple[str, Span]]:

@@ -18,6 +18,7 @@ nor are line ends within quotes. Blocks of documents that only picture a command
 
 Fix: make the backslash the last character of its line, write it where it is missing, remove the empty line, and put
 comments above the command. Comments are moved, and slashes turned (`trainer.nnodes=1 /`), by the unsafe fix only.
+Save a file of Windows line ends with those of Unix (`dos2unix`, or `--fix`).
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ from verlint_rules.shell.joined_lines import (
     comment_words,
     stranded_overrides,
 )
-from verlint_rules.shell.line_ends import has_windows_lines
+from verlint_rules.shell.line_ends import has_windows_lines, may_be_meant
 from verlint_rules.shell.written_words import (
     BLANKS,
     program_of,
@@ -83,7 +84,7 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
             continue
         if has_windows_lines(text.text):
             if not script.document:
-                yield _windows(text, ctx)
+                yield _windows(text, program, ctx)
             continue
         for cut in find_cuts(text, program):
             if cut.command is not None or not script.document:
@@ -170,19 +171,22 @@ def _behind(cut: Cut) -> str:
     )
 
 
-def _windows(text: Source, ctx: Context) -> Finding:
+def _windows(text: Source, program: Program, ctx: Context) -> Finding:
     found = [match.start() for match in re.finditer(r"\\\r\n", text.text)]
     at = found[0] if found else text.text.index("\r\n")
     if found:
         message = f"a carriage return follows {_each_of(len(found))}, so no line is continued"
     else:
         message = "bash takes the carriage return at the end of a line for a part of its last word"
-    return ctx.fail(
+    finding = ctx.fail(
         text.span(at, at + 1),
         f"the file has Windows line ends: {message}",
         value='argument "\\r"' if found else "",
         help="save the file with Unix line ends (dos2unix)",
     )
+    edits = [Edit(text.span(end.start(), end.end()), "\n") for end in re.finditer("\r\n", text.text)]
+    safety = Safety.UNSAFE if may_be_meant(text.text, program) else Safety.SAFE
+    return finding.with_fix("save the file with Unix line ends", *edits, safety=safety)
 
 
 def _each_of(count: int) -> str:

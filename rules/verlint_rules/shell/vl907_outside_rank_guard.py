@@ -23,8 +23,8 @@ from verlint.languages.bash.command import Command, Guard
 from verlint.languages.bash.wrappers import unwrap
 from verlint.lazy import pattern
 from verlint.rule import WARNING, Context, rule
+from verlint_rules.shell.nodes import RANK, rank_guard
 
-_RANK = pattern(r"\b(?:OMPI_COMM_WORLD_RANK|NODE_?RANK|SLURM_PROCID|SLURM_NODEID|RANK|SKYPILOT_NODE_RANK|PMI_RANK)\b")
 _OF_NODE = pattern(r"(?:/tmp|/dev/shm|/scratch|/local|/var/tmp|/run|~|\$\{?HOME)(?:/|$)|cache|\.cache|ray", 2)
 _OWN_DISKS = frozenset([SKYPILOT, DSTACK])
 _GIT = frozenset(["checkout", "switch", "pull", "reset", "merge", "rebase", "clean"])
@@ -38,16 +38,16 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
     for path in script.resolution.paths:
         guard = next(
             (
-                _rank_of(command)
+                rank_guard(command)
                 for command in path.commands
-                if _rank_of(command) is not None and ctx.project.launch(command) is not None
+                if rank_guard(command) is not None and ctx.project.launch(command) is not None
             ),
             None,
         )
-        if guard is None or any(_RANK.search(each.text) and each.span != guard.span for each in path.conditions):
+        if guard is None or any(RANK.search(each.text) and each.span != guard.span for each in path.conditions):
             continue
         for command in path.commands:
-            if _rank_of(command) is None and command.span.in_file().source is guard.span.in_file().source:
+            if rank_guard(command) is None and command.span.in_file().source is guard.span.in_file().source:
                 found.setdefault(command.span.order(), (command, guard))
     for command, guard in found.values():
         if what := _once(command):
@@ -56,10 +56,6 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
                 f"every node does this, while only one starts the trainer: {what}",
                 help="move it under the condition on the rank",
             ).with_related(guard.span, "the trainer starts under this condition")
-
-
-def _rank_of(command: Command) -> Guard | None:
-    return next((guard for guard in command.around.guards if _RANK.search(guard.text)), None)
 
 
 def _once(command: Command) -> str:

@@ -19,12 +19,9 @@ from verlint.experiment.script import Script
 from verlint.finding import Finding
 from verlint.languages.bash.command import Command, Guard
 from verlint.languages.bash.syntax import Case, If
-from verlint.languages.bash.wrappers import unwrap
 from verlint.lazy import pattern
 from verlint.rule import WARNING, Context, rule
-
-_RANK = pattern(r"\b(?:\w*(?:NODE_?RANK|_RANK|PROCID|NODEID|NODE_ID|NODE_INDEX|COMPLETION_INDEX)|RANK|RANK_ID)\b", 2)
-
+from verlint_rules.shell.nodes import rank_guard, ray_verb
 
 _WAITS = pattern(r"--block\b|\bexit\b|\breturn\b|\bsleep\b|\btail\s+-f|\bwait\b|\bwhile\b|\buntil\b|\bray\s+job\b")
 """What keeps the other nodes in their part of the condition, or ends them there."""
@@ -38,22 +35,13 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
     for path in script.resolution.paths:
         guard: Guard | None = None
         for command in path.commands:
-            if _starts_ray(command):
-                guard = _rank_of(command) or guard
-            elif guard is not None and ctx.project.launch(command) is not None and _rank_of(command) is None:
+            if ray_verb(command) == "start":
+                guard = rank_guard(command) or guard
+            elif guard is not None and ctx.project.launch(command) is not None and rank_guard(command) is None:
                 place = command.span.order()
                 if place not in seen and not _others_stay(guard, script):
                     seen.add(place)
                     yield _finding(command, guard, ctx)
-
-
-def _starts_ray(command: Command) -> bool:
-    return [word.known for word in unwrap(command.argv).argv[:2]] == ["ray", "start"]
-
-
-def _rank_of(command: Command) -> Guard | None:
-    """The condition on a rank under which a command stands."""
-    return next((guard for guard in command.around.guards if _RANK.search(guard.text)), None)
 
 
 def _others_stay(guard: Guard, script: Script) -> bool:

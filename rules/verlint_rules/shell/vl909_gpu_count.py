@@ -32,6 +32,7 @@ from verlint.source import Span
 from verlint.value import Text, Value, whole
 from verlint.verl.facts import GPUS, NODES
 from verlint_rules.shell.device_lists import DEVICES, odd_lists
+from verlint_rules.shell.nodes import ray_verb
 
 _OTHER_NODES = pattern(
     r"\b(?:srun|ssh|pdsh|clush|mpirun|mpiexec|sbatch|kubectl|symmetric[-_]run|ray\s+(?:job|up|attach))\b|--address"
@@ -69,8 +70,8 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
         started: _Offer | None = None
         remote = False
         for command in path.commands:
-            words = unwrap(command.argv).argv
-            if _is_ray(words, "start"):
+            if ray_verb(command) == "start":
+                words = unwrap(command.argv).argv
                 offer = _of_ray(words)
                 remote |= "--address" in " ".join(word.shown for word in words)
                 started = offer or started
@@ -85,10 +86,6 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
                 if offer is not None and (finding := _judged(launch, offer, ctx)) is not None:
                     found.setdefault(place, []).append(finding)
     yield from (findings[0] for place, findings in found.items() if len(findings) == reached[place])
-
-
-def _is_ray(words: tuple[Text, ...], verb: str) -> bool:
-    return len(words) > 1 and (words[0].known or "").rsplit("/", 1)[-1] == "ray" and words[1].known == verb
 
 
 def _on_a_cluster(command: Command) -> bool:

@@ -26,6 +26,7 @@ from verlint.languages.bash.wrappers import unwrap
 from verlint.lazy import pattern
 from verlint.rule import WARNING, Context, rule
 from verlint.value import Text
+from verlint_rules.shell.nodes import ray_verb
 
 _BROAD = pattern(r"(?:python[\d.]*|ray|raylet|gcs_server|vllm|sglang|torchrun|nvidia|cuda|VLLM|EngineCore)(?:\W.*)?", 2)
 _PKILL_WITH_VALUE = frozenset(
@@ -79,12 +80,7 @@ def _earlier(command: Command, ctx: Context) -> Iterator[Command]:
 
 def _is_told(command: Command, ctx: Context) -> bool:
     """Whether the Ray that is ended is one of its own, or already ended by a kill that is reported."""
-    return any(_starts_ray(earlier) or _ended(earlier) for earlier in _earlier(command, ctx))
-
-
-def _starts_ray(command: Command) -> bool:
-    words = unwrap(command.argv).argv
-    return _name(words) == "ray" and [word.known for word in words[1:2]] == ["start"]
+    return any(ray_verb(earlier) == "start" or _ended(earlier) for earlier in _earlier(command, ctx))
 
 
 def _is_job_file(command: Command) -> bool:
@@ -95,7 +91,7 @@ def _is_job_file(command: Command) -> bool:
 def _forced_stop(command: Command) -> bool:
     words = unwrap(command.argv).argv
     given = [word.known for word in words[1:]]
-    return _name(words) == "ray" and given[:1] == ["stop"] and ("--force" in given or "-f" in given)
+    return ray_verb(command) == "stop" and ("--force" in given or "-f" in given)
 
 
 def _by_name(words: tuple[Text, ...]) -> str:

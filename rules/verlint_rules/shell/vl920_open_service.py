@@ -23,6 +23,7 @@ from verlint.languages.bash.wrappers import unwrap
 from verlint.lazy import pattern
 from verlint.rule import WARNING, Context, rule
 from verlint.value import Text
+from verlint_rules.shell.nodes import ray_verb
 
 _OPEN = frozenset(["0.0.0.0", "::", "*"])
 _SERVERS = pattern(r"(?:vllm\.entrypoints\.\w+(?:\.\w+)*|sglang\.launch_server|verl\.\w*server\w*)")
@@ -34,7 +35,7 @@ _REMOTE = pattern(r"https?://(?!localhost|127\.|0\.0\.0\.0)[^\s/:\"']+:\d+|\bssh
 def check(command: Command, ctx: Context) -> Iterator[Finding]:
     words = unwrap(command.argv).argv
     name = (words[0].known or "").rsplit("/", 1)[-1] if words else ""
-    if name == "ray" and len(words) > 1 and words[1].known == "start":
+    if ray_verb(command) == "start":
         if (address := _option(words, "--dashboard-host")) is not None:
             message = "Ray's dashboard runs any job without a password, and listens on every interface"
             yield _finding(address, message, "ssh -L 8265:127.0.0.1:8265 to the head reaches it from elsewhere", ctx)

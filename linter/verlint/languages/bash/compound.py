@@ -17,6 +17,7 @@ from verlint.languages.bash.syntax import (
     Group,
     If,
     Lit,
+    Pipeline,
     Sequence,
     Simple,
     Subshell,
@@ -31,13 +32,15 @@ _ACTIVE = frozenset("*?[+@!~\\" + MARK)
 """Bare characters that may match others than themselves."""
 
 
-def _gives_up(body: Sequence) -> bool:
-    """Whether commands end with an exit that says that something went wrong."""
-    last = body.items[-1][0].items if body.items else []
-    command = last[-1][1].commands[-1] if len(last) == 1 else None
-    if not isinstance(command, Simple) or len(command.words) != 2:
-        return False
-    return literal_word(command.words[0]) in ("exit", "return") and literal_word(command.words[1]) != "0"
+_TESTS = ("[", "test")
+
+
+def is_test(pipeline: Pipeline) -> bool:
+    """Whether this only asks something: `[[ … ]]`, `[ … ]`, `test …`."""
+    command = pipeline.commands[0]
+    if len(pipeline.commands) > 1 or isinstance(command, Condition):
+        return len(pipeline.commands) == 1
+    return isinstance(command, Simple) and bool(command.words) and literal_word(command.words[0]) in _TESTS
 
 
 class CompoundCommands(Loops):
@@ -105,7 +108,7 @@ class CompoundCommands(Loops):
         for test, body in node.arms:
             asked = len(self.run.taken)
             holds, guards = self._holds(test)
-            if holds and _gives_up(body) and self.expect_otherwise(asked):
+            if holds and self._ends_badly(body, 0) and self.expect_otherwise(asked):
                 holds, guards = False, tuple(self.run.consulted[-1:])
                 self.status = 1
             if holds is None:
@@ -122,6 +125,35 @@ class CompoundCommands(Loops):
             self.sequence(node.otherwise)
         else:
             self.status = 0
+
+    def gives_up(self, command: object, status: int = 1) -> bool:
+        """Whether a command ends with an exit that says that something went wrong; `status` is that of what was run
+        before it."""
+        if isinstance(command, (Group, Subshell)):
+            return isinstance(command, Group) and self._ends_badly(command.body, 0)
+        if not isinstance(command, Simple) or not command.words:
+            return False
+        name, *arguments = [literal_word(word) for word in command.words]
+        if name in ("exit", "return"):
+            return (arguments[0] != "0") if arguments else status != 0
+        if name in self.functions:
+            return self._function_gives_up(name)
+        return False
+
+    def _ends_badly(self, body: Sequence, status: int) -> bool:
+        last = body.items[-1][0].items if body.items else []
+        pipeline = last[-1][1] if len(last) == 1 else None
+        if pipeline is None or len(pipeline.commands) > 1:
+            return False
+        return self.gives_up(pipeline.commands[0], status if len(body.items) == 1 else 0)
+
+    def _function_gives_up(self, name: str) -> bool:
+        """Whether a function is there to stop the script with some last words (`die`)."""
+        body = self.functions[name][0]
+        last = body.body.items[-1][0].items[-1][1] if isinstance(body, Group) and body.body.items else None
+        command = last.commands[-1] if last is not None else None
+        words = command.words[:1] if isinstance(command, Simple) else []
+        return [literal_word(word) for word in words] == ["exit"] and self.gives_up(command, 0)
 
     def _case(self, node: Case) -> None:
         word = self.string(node.word)

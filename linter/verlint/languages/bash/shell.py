@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from verlint.languages.bash.compound import CompoundCommands
+from verlint.languages.bash.compound import CompoundCommands, is_test
 from verlint.languages.bash.loops import one_line
 from verlint.languages.bash.pieces import EMPTY, Parts, join
 from verlint.languages.bash.run import DiscardLine, Endless, Exit, LoopControl
@@ -144,10 +144,16 @@ class Shell(CompoundCommands):
                 succeeded = self.status in (0, None)
                 if (op == "&&") != succeeded:
                     continue
-            before = len(self.run.consulted)
+            before, asked = len(self.run.consulted), len(self.run.taken)
             self.unchecked += number != last
             try:
                 self.pipeline(pipeline)
+                while (
+                    len(self.run.taken) > asked and self._would_give_up(item, number) and self.expect_otherwise(asked)
+                ):
+                    asked = len(self.run.taken)
+                    del self.run.consulted[before:-1]
+                    self.pipeline(pipeline)
             finally:
                 self.unchecked -= number != last
             if len(self.run.consulted) > before:
@@ -158,6 +164,15 @@ class Shell(CompoundCommands):
                     self._run_trap("ERR")
                 if "e" in self.options:
                     raise Exit(self.status)
+
+    def _would_give_up(self, item: AndOr, number: int) -> bool:
+        """Whether the script ends with the answer of a test, because of what stands behind it or of `set -e`."""
+        if not is_test(item.items[number][1]) or self.status is None:
+            return False
+        for op, pipeline in item.items[number + 1 :]:
+            if (op == "&&") == (self.status == 0):
+                return len(pipeline.commands) == 1 and self.gives_up(pipeline.commands[0], self.status)
+        return self.status != 0 and "e" in self.options and number == len(item.items) - 1 and not self.unchecked
 
     def _ask_status(self, pipeline: Pipeline) -> None:
         """`program && a || b` chooses between two things, so both are looked at."""
