@@ -115,13 +115,13 @@ def _in_config(command: Command, project: Project) -> Iterator[tuple[Text, str]]
         override = launch.by_key.get(key) if launch is not None else None
         if override is None or override not in (() if launch is None else launch.overrides):
             continue
-        value = _from_here(override.value_text, command)
+        value = seen_from(override.value_text, command)
         path, _, name = (value.known or "").partition(":")
         if _READ.fullmatch(path) and not name.startswith("/"):
             yield value.slice(0, len(path)), "code" if path.endswith(".py") else "config"
 
 
-def _from_here(value: Text, command: Command) -> Text:
+def seen_from(value: Text, command: Command) -> Text:
     """A path below the working directory (`$PWD/config/tool.yaml`) as seen from there; others as they are."""
     cwd, parts = command.around.cwd.parts, value.parts
     here = len(cwd) == 1 and isinstance(cwd[0], Hole) and parts and isinstance(parts[0], Hole)
