@@ -46,10 +46,11 @@ def _same_but_spelling(key: str, other: str) -> bool:
     if len(ours) != len(theirs):
         return False
     apart = [(one, two) for one, two in zip(ours, theirs, strict=True) if one != two]
-    return len(apart) == 1 and _alike(*apart[0])
+    return len(apart) == 1 and alike(*apart[0])
 
 
-def _alike(name: str, other: str) -> bool:
+def alike(name: str, other: str) -> bool:
+    """Whether two names are the same but for a letter, a plural, the order of words, or an `_` more or less."""
     if name.replace("_", "").replace("-", "").lower() == other.replace("_", "").lower():
         return True
     ours, theirs = name.split("_"), other.split("_")
