@@ -4,7 +4,8 @@ To bash a blank ends a word. `MODEL_PATH = /models/base` starts a program called
 empty; `export LR = 1e-6` exports two names and sets neither; `$LR=1e-6` runs the value of the variable. `[` is a
 program too: `[$RANK -eq 0 ]` looks for one called `[0`, `[ $RANK -eq 0]` misses its closing word. Both fail with one
 line on the error output, and a condition takes that for false: the training in its block is skipped. `[ "$A"="$B" ]`
-asks whether one text is empty, which it never is, and `[ $N > 4 ]` writes a file called `4`.
+asks whether one text is empty, which it never is, and `[ $N > 4 ]` writes a file called `4`. An indented `EOF` ends no
+here-document: what stands below is a part of the text, and never run.
 
 Left alone are `NAME= program`, which runs a program with an empty variable, names that are functions or builtins, and
 documents that only picture a command.
@@ -18,11 +19,22 @@ from collections.abc import Iterator
 
 from verlint.experiment.script import Script
 from verlint.finding import Finding
-from verlint.languages.bash.syntax import Assign, DoubleQuoted, FunctionDef, Lit, Node, Param, Program, Simple, Word
+from verlint.languages.bash.syntax import (
+    Assign,
+    DoubleQuoted,
+    FunctionDef,
+    Lit,
+    Node,
+    Param,
+    Program,
+    Redirect,
+    Simple,
+    Word,
+)
 from verlint.languages.bash.walk import literal_word, walk
 from verlint.lazy import pattern
 from verlint.rule import ERROR, Context, rule
-from verlint.source import Source
+from verlint.source import Source, Span
 from verlint_rules.shell.illustration import is_illustration
 
 _NAME = pattern(r"[A-Za-z_]\w*")
@@ -31,7 +43,7 @@ _DECLARING = frozenset(["export", "declare", "typeset", "readonly", "local"])
 _PRINTING = frozenset(["echo", "printf", "print", "test", "expr", "let", "log", "info", "warn", "die", "eval", "set"])
 
 
-@rule("VL927", "misplaced-blank", on=Script, severity=ERROR, since="0.1", words=(" =", "= ", "[$", '["', "[-", "]"))
+@rule("VL927", "misplaced-blank", on=Script, severity=ERROR, since="0.1", words=(" =", "= ", "[", "<<"))
 def check(script: Script, ctx: Context) -> Iterator[Finding]:
     for text, program in script.syntax:
         if script.document and is_illustration(text.text):
@@ -39,9 +51,25 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
         functions = _functions(program)
         for group in program.groups:
             for node in walk(group):
-                if isinstance(node, Simple) and (found := _judged(node, text, functions)) is not None:
+                if isinstance(node, Redirect) and (line := _indented_end(node, text)) is not None:
+                    message = f"blanks keep this line from ending the text of line {line[1]}: all below is a part of it"
+                    yield ctx.fail(line[0], message, help="write it at the start of its line, without a blank behind")
+                elif isinstance(node, Simple) and (found := _judged(node, text, functions)) is not None:
                     place, message, help_ = found
                     yield ctx.fail(text.span(place.start, place.end), message, help=help_)
+
+
+def _indented_end(node: Redirect, text: Source) -> tuple[Span, int] | None:
+    """The line that was meant to end a here-document which goes on to the end of the launcher, and where it begins."""
+    word = literal_word(node.target)
+    if node.body is None or not word or node.body.end < len(text.text) or text.parent is not None:
+        return None
+    at = node.body.start
+    for line in text.text[node.body.start : node.body.end].splitlines(keepends=True):
+        if line.strip() == word:
+            return text.span(at, at + len(line.rstrip("\r\n"))), text.position(node.start).line
+        at += len(line)
+    return None
 
 
 def _functions(program: Program) -> frozenset[str]:

@@ -5,7 +5,7 @@ Programs take nothing from a variable that is called nearly like theirs, and say
 
 Reported are exported names that differ from a well-known one by a letter, a plural or an underscore, and that stand
 nowhere else in what is checked: not in the launcher, not in another file of the project. Keys and tokens in the plural
-are left alone, as programs make lists of them.
+and names with a number are left alone.
 
 Fix: write the name that the program reads.
 """
@@ -75,7 +75,7 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
 
 def _near(name: str, known: frozenset[str]) -> str:
     """The well-known name that a name was meant to be, "" for none."""
-    if name in known or not name.isupper() or name.endswith(("KEYS", "TOKENS")):
+    if name in known or not name.isupper() or name[-1].isdigit() or name.endswith(("KEYS", "TOKENS")):
         return ""
     return next((each for each in sorted(known) if abs(len(each) - len(name)) < 3 and alike(name, each)), "")
 
