@@ -245,6 +245,8 @@ T19l  | 0.7.1  |        | CORRECTED algorithm.rollout_correction.rollout_rs=seq_
 T19i  | 0.6.1  |        | CORRECTED algorithm.rollout_correction.rollout_is=token algorithm.rollout_correction.rollout_is_threshold=0 | CORRECTED algorithm.rollout_correction.rollout_is=token
 D19   | 0.6.0  |        | model.path=models/double                      | model.path=models/single
 D19t  | 0.7.1  |        | model.target_modules=[q_proj,1]               | model.target_modules=[q_proj,v_proj]
+VM1   | 0.2    |        | rollout.name=vllm rollout.gpu_memory_utilization=60 | rollout.name=vllm rollout.gpu_memory_utilization=0.6
+VM2   | 0.2    |        | rollout.name=vllm rollout.top_p=95            | rollout.name=vllm rollout.top_p=0.95
 D21u  | 0.2    | 0.7.1  | MEGATRON ++sp=2                               | MEGATRON ++sp=1
 D21s  | 0.4.0  | 0.7.1  | MEGATRON actor.shuffle=True actor.data_loader_seed=null | MEGATRON actor.shuffle=True actor.data_loader_seed=1
 W22p  | 0.9.0  |        | MEGATRON megatron.pad_to_length=True megatron.router_replay.mode=R3 | MEGATRON megatron.pad_to_length=True

@@ -46,6 +46,7 @@ LAUNCHERS: Mapping[str, frozenset[str]] = {
     ),
     "conda": frozenset(["-n", "--name", "-p", "--prefix", "--cwd"]),
     "mamba": frozenset(["-n", "--name", "-p", "--prefix"]),
+    "micromamba": frozenset(["-n", "--name", "-p", "--prefix", "--cwd", "-e", "--env"]),
     "poetry": frozenset(["-C", "--directory", "-P"]),
     "pixi": frozenset(["-e", "--environment"]),
 }  # fmt: skip
@@ -77,10 +78,11 @@ _VERBS = {
     "uv": ("run",),
     "conda": ("run",),
     "mamba": ("run",),
+    "micromamba": ("run",),
     "poetry": ("run",),
     "pixi": ("run",),
 }
-_NEEDS_PYTHON = frozenset(["uv", "conda", "mamba", "poetry", "pixi"])
+_NEEDS_PYTHON = frozenset(["uv", "conda", "mamba", "micromamba", "poetry", "pixi"])
 
 MAIN = "verl.trainer.main_ppo"
 """The entry point of nearly all launches, which needs no look at an expression."""

@@ -125,6 +125,17 @@ def scheduler_of(source: Source) -> Scheduler | None:
     return Scheduler(tuple(found)) if found else None
 
 
+def late_lines(source: Source) -> tuple[Span, list[Span]] | None:
+    """The first command of a script, and the `#SBATCH` lines behind it, which Slurm takes for comments. None without
+    such lines."""
+    first = _COMMAND.search(source.text) if "#SBATCH" in source.text else None
+    if first is None:
+        return None
+    late = [source.span(line.start(), line.end()) for line in _LINE.finditer(source.text, first.start())]
+    end = source.text.find("\n", first.start())
+    return (source.span(first.start(), end if end > 0 else len(source.text)), late) if late else None
+
+
 def _directives(source: Source, start: int, end: int) -> list[Directive]:
     """The options of one line; what stands behind a `#` is for people."""
     out: list[Directive] = []

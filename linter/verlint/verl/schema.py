@@ -341,7 +341,8 @@ class Schema:
         section = {each.rpartition(".")[2]: each for each in every if each.rpartition(".")[0] == head}
         close = [section[each] for each in get_close_matches(name, section, 3, 0.75)]
         below = [each for each in same_name if each.startswith(f"{head}.")]  # one section was left out
-        out = list(dict.fromkeys([*below, *close, *same_name]))
+        behind = [each for each in same_name if head and each.endswith(f".{key}")]  # its first sections were left out
+        out = list(dict.fromkeys([*below, *behind, *close, *same_name]))
         if not out:
             out = get_close_matches(key, every, 2, 0.92)
         return out[:3]

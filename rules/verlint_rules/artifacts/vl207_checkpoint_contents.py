@@ -8,7 +8,8 @@ model does not get the trained one.
 
 Reported for a run that is told to resume (`resume_mode` or `resume_from_path` is written, or an earlier run of the same
 script saved there) while its checkpoints have no optimizer, unless `load_contents` leaves it out as well; for a folder
-`…/actor/huggingface` that a command reads, that the run does not write and nothing merges; and for `hf_model` of a run
+`…/actor/huggingface` that a command reads, that the run does not write and nothing merges; for `…/global_step_N/actor`
+itself, the shards, where a server or a trainer takes it for a model; and for `hf_model` of a run
 with LoRA. Silent where the contents are not written plainly.
 
 Fix: add `optimizer` or `hf_model` to `save_contents`, or merge the shards first; merge the adapter of a LoRA run. The
@@ -25,11 +26,12 @@ from verlint.experiment.paths import last_component, shown
 from verlint.experiment.script import Script
 from verlint.experiment.stage import Experiment
 from verlint.finding import Edit, Finding, Safety
-from verlint.rule import WARNING, Context, rule
+from verlint.rule import ERROR, WARNING, Context, rule
 from verlint.source import Span
 from verlint.value import Value
 from verlint_rules.artifacts.merging import merged_folder
 from verlint_rules.artifacts.reuse import resumptions
+from verlint_rules.artifacts.shards import shards_read
 from verlint_rules.artifacts.training import CONTENTS, FREQUENCY, FROM, MODE, contents, is_test, is_training, saves
 from verlint_rules.config.rewriting import one_more
 from verlint_rules.on_policy.rewriting import list_with, list_without
@@ -45,7 +47,7 @@ _LORA = ("actor_rollout_ref.model.lora_rank", "actor_rollout_ref.model.lora.rank
     severity=WARNING,
     since="0.1",
     fixable="unsafe",
-    words=("contents", "huggingface"),
+    words=("contents", "huggingface", "global_step"),
 )
 def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
     script = experiment.script
@@ -66,6 +68,7 @@ def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
     if experiment.root:
         yield from _of_pairs(script, ctx)
         yield from _unwritten(script, ctx)
+        yield from _of_shards(script, ctx)
 
 
 # ---- the optimizer
@@ -123,6 +126,14 @@ def _of_adapter(launch: Launch, ctx: Context) -> Iterator[Finding]:
     found = ctx.fail(said[0], message, help="take hf_model away, and merge the adapter before the model is used")
     found = found.with_related(rank.span, f"{rank.key} = {rank}")
     yield _mended(found, "leave hf_model out", list_without(said[0], "hf_model"))
+
+
+def _of_shards(script: Script, ctx: Context) -> Iterator[Finding]:
+    for command, word in shards_read(script, ctx.project):
+        message = "this folder holds the shards of a checkpoint, which cannot be loaded as a model"
+        place = word if word.span is not None else command.span
+        help_ = "merge them first (python -m verl.model_merger merge …), and name the folder it writes"
+        yield ctx.fail(place, message, value=word.shown, help=help_, severity=ERROR)
 
 
 def _unwritten(script: Script, ctx: Context) -> Iterator[Finding]:

@@ -18,7 +18,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator, Sequence
 
-from verlint.experiment.launch import Launch, Program, python_program
+from verlint.experiment.launch import MAIN, Launch, Program, python_program
 from verlint.experiment.project import Project
 from verlint.experiment.stage import Experiment
 from verlint.experiment.variants import Variant
@@ -26,6 +26,7 @@ from verlint.files.tree import Tree
 from verlint.finding import Finding
 from verlint.rule import ERROR, Context, rule
 from verlint.verl.in_use import Call
+from verlint.verl.slips import alike
 from verlint_rules.reading.named_files import bases_of, is_filled, is_left_alone, join
 
 _OPEN_TOPS = frozenset(["recipe"])
@@ -87,7 +88,7 @@ def _of_pin(program: Program, launch: Launch, ctx: Context) -> Finding | None:
     module = Call(program.entry).module
     entry = ENTRIES.get(module)
     if entry is None:
-        return None
+        return _misspelt(program, module, (*ENTRIES, MAIN), used.label, ctx)
     if used.found.folders is not None:
         return None
     if not launch.version or not entry.missing_from(launch.version):
@@ -99,6 +100,17 @@ def _of_pin(program: Program, launch: Launch, ctx: Context) -> Finding | None:
         near=entry.instead,
         help=f"start {entry.instead}, or pin another VeRL (this one is said by: {used.source})",
     )
+
+
+def _misspelt(program: Program, module: str, entries: Sequence[str], label: str, ctx: Context) -> Finding | None:
+    """An entry point of VeRL with a letter or two wrong."""
+    ours = module.split(".")
+    for entry in entries:
+        apart = [(one, two) for one, two in zip(ours, entry.split("."), strict=False) if one != two]
+        if len(ours) == entry.count(".") + 1 and len(apart) == 1 and alike(*apart[0]) and ours[0] == "verl":
+            message = f"`{module}` is not in {label}: no release has a module of this name"
+            return ctx.fail(program.name, message, value=module, near=entry, help=f"start {entry}")
+    return None
 
 
 # ---- a checkout on disk

@@ -14,7 +14,10 @@ from verlint.verl.facts import short
 from verlint.verl.in_use import call_of
 from verlint_rules.config.excerpts import is_excerpt
 from verlint_rules.config.rewriting import without_word
+from verlint_rules.config.view import on_unnamed_fork
 from verlint_rules.on_policy.rewriting import with_value
+
+_ASK_FORK = "pip show -f verl  # a VeRL that was changed for this launch: does its code still demand it?"
 
 
 def rejections(launch: Launch, ctx: Context, rows: Iterable[Row], alike: Iterable[Row] = ()) -> Iterator[Finding]:
@@ -39,7 +42,9 @@ def _finding(launch: Launch, ctx: Context, violation: Violation) -> Finding:
     severity = WARNING if row.silent else None
     message, help = violation.message, violation.help
     passed = _unknown_words(launch) if violation.on_defaults else []
-    if row.verify:
+    if on_unnamed_fork(launch):
+        finding = ctx.unsure(at, message, help=help, severity=severity, verify=_ASK_FORK)
+    elif row.verify:
         finding = ctx.unsure(at, message, help=help, severity=severity, verify=row.verify)
     elif passed:
         left = ", ".join(violation.on_defaults)

@@ -7,8 +7,10 @@ from collections.abc import Iterator, Sequence
 from verlint.experiment.launch import Launch
 from verlint.languages.hydra.override import Override
 from verlint.record import dataclass
+from verlint.verl.passthrough import is_open
 from verlint.verl.renames import Rename, rename_of
 from verlint.verl.schema import Schema, facts, forks, leaves_of, schema
+from verlint.verl.slips import is_misplaced, is_misspelt
 from verlint_rules.config.view import View, everywhere, refusals, view_of
 
 
@@ -40,6 +42,18 @@ def _only_of_a_fork(view: View, key: str) -> bool:
         return False
     found = (schema(fork) for fork in forks())
     return any(each is not None and key in each for each in found)
+
+
+def is_of_nobody(view: View, key: str) -> bool:
+    """Whether a key is one of no release and no known fork, and was not mistaken for one: somebody added it."""
+    if is_open(key) or rename_of(key, view.version) is not None or view.schema.history(key).spans:
+        return False
+    if is_misspelt(view.schema, key) or is_misplaced(view.schema, key) or _only_of_a_fork(view, key):
+        return False
+    part = missing_part(view, key)
+    return not (
+        part != key and (view.schema.history(part).spans or engines_with(view, part) or configs_with(view, part))
+    )
 
 
 def _everywhere(launch: Launch, override: Override) -> bool:

@@ -51,6 +51,8 @@ class View:
         verl = self.launch.verl
         if self.launch.family in FORKS_OF_THEIR_OWN and (verl is None or verl.source != "--verl"):
             return False
+        if on_unnamed_fork(self.launch):
+            return False
         return self.released or _nearest(self.schema)[1]
 
     @cached_property
@@ -102,6 +104,21 @@ def view_of(launch: Launch) -> View | None:
     if engine and verl.found.folders is None:
         schema = with_engine(schema, engine)
     return View(launch, schema, launch.config)
+
+
+@by_identity
+def on_unnamed_fork(launch: Launch) -> bool:
+    """Whether the VeRL in use is only a guess, and the launch sets keys that no release has and nobody mistook for
+    another: it runs on a VeRL that was changed for it, whose code may do anything."""
+    view = view_of(launch)
+    if view is None or launch.verl is None or not launch.verl.guess:
+        return False
+    unknown = [each.override for each in view.config.refusals if each.kind == "unknown-key" and each.override]
+    if not unknown:
+        return False
+    from verlint_rules.config.unknown import is_of_nobody
+
+    return any(is_of_nobody(view, override.key) for override in unknown)
 
 
 def views_of(launch: Launch) -> Iterator[View]:

@@ -2,7 +2,8 @@
 
 Hydra has a grammar of its own for `key=value`, and what the shell passes is not always in it. Bash does not expand `~`
 behind `key=`, and Hydra has no word for it; `=`, `#`, `(`, `{`, `;` and quotes inside of a value must be quoted once
-for the shell and once for Hydra; a word without `=` is no override. One such word stops the run before anything is
+for the shell and once for Hydra; a word without `=` is no override, and neither is an option with dashes
+(`--trainer.nnodes=2`). One such word stops the run before anything is
 loaded, with `mismatched input …` or `LexerNoViableAltException`, and no other message.
 
 Placeholders that were never filled in (`model.path=<path>`) are read the same way. Silent for values that are not known
@@ -19,16 +20,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from verlint.experiment.launch import Launch
-from verlint.finding import Finding
+from verlint.finding import Edit, Finding, Safety
 from verlint.languages.hydra.override import Override
 from verlint.lazy import pattern
 from verlint.rule import ERROR, Context, rule
+from verlint.source import Span
 from verlint.value import Literal, Text
 from verlint_rules.config.rewriting import with_word, written_word
 from verlint_rules.config.view import is_cut, pictures, starts_hydra
 
 _MORE = pattern(r"\s[+~]{0,2}[A-Za-z_][\w-]*(?:\.[\w-]+)*=")
 _OVERRIDE = pattern(r"[+~]{0,2}[A-Za-z_][\w-]*(?:\.[\w-]+)+=")
+_DASHED = pattern(r"--([A-Za-z_]\w*(?:\.\w+)+)(?:=|$)")
 _PLACEHOLDER = pattern(r"<[^<>=]{1,80}>")
 _HOME = pattern(r"~(?=/|$)")
 _CALLER = pattern(r"[\"']?\$\{?[@*]")
@@ -38,6 +41,7 @@ _PLAIN_QUOTES = ("'", '"', "$", "`", "\\", "\n")
 
 @rule("VL701", "override-syntax", on=Launch, severity=ERROR, since="0.1", fixable="unsafe")
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
+    yield from _dashed(launch, ctx)
     faulty = [each for each in launch.overrides if each.error is not None and not _is_left_over(each)]
     if not faulty or pictures(launch) or not starts_hydra(launch):
         return
@@ -76,6 +80,22 @@ def _is_left_over(override: Override) -> bool:
     from_variable = any(isinstance(part, Literal) and part.hops for part in override.word.parts)
     swallowed = _OVERRIDE.match(text.partition("=")[2]) is not None
     return from_variable and (swallowed or _MORE.search(text) is not None)
+
+
+def _dashed(launch: Launch, ctx: Context) -> Iterator[Finding]:
+    """Overrides with the dashes of an option: Hydra has no such option."""
+    for word in launch.options:
+        match = _DASHED.match(word.prefix)
+        if match is None or pictures(launch) or not starts_hydra(launch):
+            continue
+        key = match[1]
+        message = f"Hydra has no option `--{key}` and stops: an override has no dashes"
+        finding = ctx.fail(word, message, help=f"write {key}=…")
+        span = word.span
+        if span is not None and span.text.startswith("--"):
+            edit = Edit(Span(span.source, span.start, span.start + 2).in_file(), "")
+            finding = finding.with_fix("take the dashes away", edit, safety=Safety.UNSAFE)
+        yield finding
 
 
 def _split_by_blanks(launch: Launch) -> list[Text]:

@@ -8,8 +8,8 @@ class); elsewhere the key is then ignored, or refused a moment later.
 
 Which keys there are is that of the version said by `--verl`, a directive, the spec or the settings, of a checkout
 beside the launcher, of a pin in a requirements file, or of the family's fork. Where nothing says it, the versions that
-fit most keys are assumed: then a key that other versions have is a warning, one that is nearly the same as a key of
-VeRL is an error, and keys that are like none of any version's are taken for those of a fork.
+fit most keys are assumed: then a key that other versions have is a warning, one that is a key of VeRL but for a letter,
+a plural or its section is an error, and all others are taken for those of a VeRL that was changed for the launch.
 
 Silent for launches with a config of their own, for keys of Hydra (`hydra.run.dir`), for `+key` and `++key`, for
 renamed and removed keys (VL703), and for blocks of documents that only picture a command (`...`).
@@ -26,10 +26,11 @@ from verlint.experiment.launch import Launch
 from verlint.finding import Finding
 from verlint.rule import ERROR, WARNING, Context, rule
 from verlint.verl.passthrough import is_open
+from verlint.verl.slips import is_misplaced, is_misspelt
 from verlint_rules.config.reporting import ASK_VERSION, label_of, lacking, report
 from verlint_rules.config.rewriting import with_key, with_plus
 from verlint_rules.config.unknown import Unknown, configs_with, engines_with, missing_part, near_keys, unknown_keys
-from verlint_rules.config.view import View, view_of
+from verlint_rules.config.view import View, on_unnamed_fork, view_of
 
 
 @rule("VL702", "unknown-key", on=Launch, severity=ERROR, since="0.1", fixable="unsafe")
@@ -69,7 +70,7 @@ def _key(ctx: Context, view: View, unknown: Unknown) -> Finding | None:
         return with_plus(report(ctx, override, message, certain=unknown.certain, help=help_), override)
     history = schema.history(key)
     near = near_keys(schema, key, history.spans)
-    if _guessed(view) and not near and not history.spans:
+    if _guessed(view) and not history.spans and not _mistaken(view, key):
         return None  # a key of nobody's: most likely of a VeRL that was changed for it
     message = f"{lacking(view, f'key {key}')}: Hydra stops with 'Key is not in struct'"
     sure = not _guessed(view) or (near and not history.spans)
@@ -88,7 +89,7 @@ def _section(ctx: Context, view: View, part: str, unknown: Unknown) -> Finding |
     known = bool(history.spans or engines or configs)
     severity = WARNING if _guessed(view) and known else ERROR
     near = [] if known else view.schema.near(unknown.override.key)
-    if _guessed(view) and not near and not known:
+    if _guessed(view) and not known and not _mistaken(view, unknown.override.key):
         return None
     help_ = _help(near, history.text, "section")
     certain, verify = unknown.certain, ASK_VERSION
@@ -109,6 +110,12 @@ def _section(ctx: Context, view: View, part: str, unknown: Unknown) -> Finding |
         near=", ".join(near),
         verify=verify,
     )
+
+
+def _mistaken(view: View, key: str) -> bool:
+    """Whether a key that no version has is a known one with a slip, and none that somebody added. In a launch that sets
+    added keys, one in another section may be one of them."""
+    return is_misspelt(view.schema, key) or (is_misplaced(view.schema, key) and not on_unnamed_fork(view.launch))
 
 
 def _takes_more(view: View, key: str) -> bool:

@@ -13,12 +13,13 @@ Fix: write the name of a config or an option that the version has, as listed in 
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterator
 
 from verlint.experiment.launch import Launch
 from verlint.finding import Finding
 from verlint.rule import ERROR, Context, rule
-from verlint.verl.in_use import call_of
+from verlint.verl.in_use import ROOT, call_of
 from verlint.verl.schema import config_of, facts, known_version, leaves_of, versions
 from verlint_rules.config.reporting import label_of, report
 from verlint_rules.config.view import everywhere, pictures, view_of
@@ -37,7 +38,28 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
         finding = _config(launch, ctx, call.config_name, call.module)
         if finding is not None:
             yield finding
+    elif call.config_name and not call.undecided and call.config_path.startswith(ROOT):
+        yield from _of_folder(launch, ctx, call.config_name, posixpath.normpath(call.config_path.removeprefix(ROOT)))
     yield from _groups(launch, ctx)
+
+
+def _of_folder(launch: Launch, ctx: Context, name: str, folder: str) -> Iterator[Finding]:
+    """A config that is not in the folder of the project that `--config-path` names."""
+    tree = ctx.project.tree
+    there = [each.removesuffix(".yaml") for each in tree.listing(folder) if each.endswith(".yaml")]
+    made_here = f"{name}.yaml" in launch.command.span.in_file().source.text
+    if not there or made_here or tree.exists(f"{folder}/{name}.yaml"):
+        return
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, there, 1, 0.6)
+    at = next((word for word in launch.options if name in (word.known or "")), None)
+    yield ctx.fail(
+        at if at is not None else launch.head,
+        f"{folder} has no config {name}: Hydra stops with 'Cannot find primary config'",
+        near=near[0] if near else "",
+        help=f"did you mean {near[0]}?" if near else f"it has {', '.join(there[:5])}",
+    )
 
 
 def _config(launch: Launch, ctx: Context, name: str, module: str) -> Finding | None:

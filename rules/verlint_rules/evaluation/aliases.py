@@ -12,7 +12,6 @@ from verlint.files.kinds import Kind
 from verlint.languages.bash.parser import parse
 from verlint.languages.bash.syntax import Assign, Case, CaseArm, DoubleQuoted, Lit, Simple, Word
 from verlint.languages.bash.walk import literal_word, walk
-from verlint.memo import WeakKeyDictionary
 from verlint.record import dataclass
 from verlint.source import Source, Span
 

@@ -82,7 +82,13 @@ def stock_config(launch: Launch) -> bool:
     if launch.family not in ("", "opo") or not has_stock_entry(launch):
         return False
     words = (word.known or word.prefix for word in launch.options)
-    return all(_STOCK_CONFIG.fullmatch(word) for word in words if _CONFIG_OPTION.match(word))
+    if not all(_STOCK_CONFIG.fullmatch(word) for word in words if _CONFIG_OPTION.match(word)):
+        return False
+    if launch.verl is None or not launch.verl.guess:
+        return True
+    from verlint_rules.config.view import on_unnamed_fork
+
+    return not on_unnamed_fork(launch)
 
 
 def has_stock_entry(launch: Launch) -> bool:

@@ -8,7 +8,8 @@ an advantage of 0, so nothing is learned at all.
 Distillation trainers minimise a KL and use no advantages, so there one answer is fine; so it is for `gae`, `remax` and
 `reinforce_plus_plus`, which take their baseline from elsewhere. Silent too for tests and for trials of at most 3 steps
 (`trainer.total_training_steps`), which are not run for what they learn, and for commands that leave the key out with
-others: excerpts in documents, and those that end before their last line.
+others: excerpts in documents, and those that end before their last line. A changed VeRL may make the groups itself, by
+a key of its own (`rollout.n_agent=5`, `env.rollout.n=8`), which is as good.
 
 Fix: set `actor_rollout_ref.rollout.n` to the size of the group, such as 8, or use another estimator.
 """
@@ -19,6 +20,7 @@ from collections.abc import Iterator
 
 from verlint.experiment.launch import Launch
 from verlint.finding import Finding
+from verlint.languages.hydra.override import Override
 from verlint.rule import WARNING, Context, rule
 from verlint.value import Value
 from verlint_rules.artifacts.training import is_test
@@ -36,6 +38,21 @@ _GROUPED = frozenset(
 )
 """Estimators whose baseline is taken from the group. Source: VeRL `trainer/ppo/core_algos.py`, 0.2 to 0.9.1."""
 
+_GROUP_SIZES = frozenset(
+    [
+        "n_agent",
+        "group_size",
+        "num_generations",
+        "n_samples_per_prompt",
+        "n_samples",
+        "num_samples_per_prompt",
+        "n_resp_per_prompt",
+        "rollout_n",
+        "n_rollouts",
+    ]
+)
+"""Names that forks of VeRL and other trainers give to the size of the group."""
+
 
 @rule(
     "VL612",
@@ -51,6 +68,8 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
         return
     if str(estimator) not in _GROUPED or undecided(launch, ESTIMATOR):
         return
+    if any(_makes_groups(override) for override in launch.settings):
+        return
     if not size.given and (launch.passes_arguments or not stock_config(launch) or is_excerpt(launch, ctx)):
         return
     place = size if size.given or not estimator.given else estimator
@@ -62,6 +81,14 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     if size.given and estimator.given:
         finding = finding.with_related(estimator.span, f"adv_estimator = {estimator}")
     yield finding
+
+
+def _makes_groups(override: Override) -> bool:
+    """Whether a key that a fork added gives the number of answers, or of environments, to a prompt."""
+    head, _, name = override.key.rpartition(".")
+    if override.key == SAMPLES or head.endswith("val_kwargs") or override.value.equals(1) is True:
+        return False
+    return name in _GROUP_SIZES or (name == "n" and head.endswith("rollout"))
 
 
 def _is_trial(launch: Launch) -> bool:

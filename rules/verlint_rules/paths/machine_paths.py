@@ -9,6 +9,7 @@ from verlint.experiment.launch import LAUNCHERS, is_python
 from verlint.experiment.places import assignments_by_name, assignments_in, replaceable, within
 from verlint.experiment.project import Project
 from verlint.experiment.stage import called_file
+from verlint.files.kinds import SHELL_SUFFIXES
 from verlint.languages.bash.command import Assignment, Command
 from verlint.languages.bash.pieces import MARK, flat
 from verlint.languages.bash.wrappers import program_name, unwrap
@@ -210,6 +211,9 @@ def location_uses(assignment: Assignment) -> Iterator[Use]:
         yield from _uses(assignment.name, assignment.value, assignment.name in LOCATIONS)
 
 
+_SCRIPTS = tuple(SHELL_SUFFIXES)
+
+
 def _argument_uses(words: Sequence[Text]) -> Iterator[Use]:
     option = ""
     for word in words:
@@ -221,7 +225,8 @@ def _argument_uses(words: Sequence[Text]) -> Iterator[Use]:
                     yield from _uses(option, word, _takes_location(option))
                 option = ""
             continue
-        if _has_slash(word):
+        is_script = not option and (word.known or "").endswith(_SCRIPTS)
+        if _has_slash(word) and not is_script:
             yield from _uses(option or "argument", word, not option or _takes_location(option))
         option = ""
 

@@ -50,9 +50,9 @@ _SAYS_ONLY = frozenset(["echo", "printf", "cd", "pushd", "export", "set", "ls", 
 class Missing:
     """A file that is not there.
 
-    `path` is as written, `kind` is "script", "tool" or "config", `near` a similar path written alike, `near_file` that
-    below the root of the project. `word` names it in a command; in a spec `folder` is the checkout it is looked for in,
-    and `on_branch` the branch that is declared.
+    `path` is as written, `kind` is "script", "tool", "code" or "config", `near` a similar path written alike,
+    `near_file` that below the root of the project. `word` names it in a command; in a spec `folder` is the checkout it
+    is looked for in, and `on_branch` the branch that is declared.
     """
 
     path: str
@@ -70,7 +70,7 @@ class Missing:
 def missing_of_command(variant: Variant, project: Project) -> Iterator[Missing]:
     """The files that a command names and that are surely not there when it runs."""
     command = variant.command
-    for word, kind in _named_files(command):
+    for word, kind in (*_named_files(command), *_in_config(command, project)):
         path = word.known or ""
         if path.startswith("/") or _PLACEHOLDER.search(path):
             continue
@@ -107,6 +107,38 @@ def _named_files(command: Command) -> Iterator[tuple[Text, str]]:
         yield word, "script" if _SCRIPT.search(word.known or "") else "tool"
     if name in _CONFIG_READERS:
         yield from ((each, "config") for each in _configs(argv))
+
+
+def _in_config(command: Command, project: Project) -> Iterator[tuple[Text, str]]:
+    """The files of code and settings that the overrides of a launch name."""
+    launch = project.launch(command)
+    for key in READ_KEYS if launch is not None else ():
+        override = launch.by_key.get(key) if launch is not None else None
+        if override is None or override not in (() if launch is None else launch.overrides):
+            continue
+        value = seen_from(override.value_text, command)
+        path, _, name = (value.known or "").partition(":")
+        if _READ.fullmatch(path) and not name.startswith("/"):
+            yield value.slice(0, len(path)), "code" if path.endswith(".py") else "config"
+
+
+def seen_from(value: Text, command: Command) -> Text:
+    """A path below the working directory (`$PWD/config/tool.yaml`) as seen from there; others as they are."""
+    cwd, parts = command.around.cwd.parts, value.parts
+    here = len(cwd) == 1 and isinstance(cwd[0], Hole) and parts and isinstance(parts[0], Hole)
+    if not here or parts[0].key != cwd[0].key:  # type: ignore[union-attr]
+        return value
+    return value.slice(2, 1_000_000)
+
+
+READ_KEYS = (
+    *("custom_reward_function.path", "reward.custom_reward_function.path", "data.custom_cls.path"),
+    *("actor_rollout_ref.rollout.multi_turn.tool_config_path", "worker.reward.reward_function"),
+    *("actor_rollout_ref.rollout.multi_turn.interaction_config_path", "data.format_prompt"),
+    *("actor_rollout_ref.rollout.agent.agent_loop_config_path", "data.datagen.path"),
+)
+"""Keys of VeRL and EasyR1 that name a file of the checkout. Behind a colon EasyR1 takes the name of the function."""
+_READ = pattern(r"[\w.@+/-]+\.(?:py|ya?ml|json|jinja2?)")
 
 
 def _configs(argv: Sequence[Text]) -> Iterator[Text]:

@@ -3,6 +3,8 @@
 `bash scripts/textgame_eval.sh.sh` fails with status 127 and the driver goes on with the next line: the stage is left
 out, and what later stages read is missing or old. In a README the mistake costs everybody who copies the line.
 
+The same goes for files that overrides name: `custom_reward_function.path`, a tool config, a prompt template.
+
 Only what can be known is judged: relative paths, seen from a working directory inside the checkout, in a folder that
 exists (or with a file of a similar name). Files that the run makes itself (`git clone`, `cp`, `wget`, `> run.sh`), that
 a test asks for first, that `.gitignore` names, or that lie in a checkout which is not on disk or changes its branch on
@@ -31,7 +33,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from verlint.experiment.spec import Spec, SpecStage
 
-_LOOKS = {"script": "no such script", "tool": "no such tool", "config": "no such config"}
+_LOOKS = {
+    "script": "no such script",
+    "tool": "no such tool",
+    "config": "no such config",
+    "code": "no such file of code",
+}
 
 
 @rule("VL010", "missing-script", on=Experiment, severity=ERROR, since="0.1", fixable="unsafe")

@@ -7,9 +7,9 @@ as a program.
 
 Reported are names that look like a slip of a name that is set (other case, one letter, singular and plural, a glued
 ending, a prefix or suffix too many or too few where the set name is used nowhere), names in lower case that nothing
-sets, and a missing variable in place of the program that overrides follow. It is an error where the word reaches a
-launch or a call of a script, else a warning; in documents, where names in capitals stand for what the reader fills in,
-only slips count, as warnings.
+sets, names that are first set below the launch that uses them, and a missing variable in place of the program that
+overrides follow. It is an error where the word reaches a launch or a call of a script, else a warning; in documents,
+where names in capitals stand for what the reader fills in, only slips count, as warnings.
 
 Upper-case names without a similar set name, or with one in lower case, are left alone (the environment or a scheduler
 may hold them), but need verification where two or more other launchers of the project give them a default,
@@ -65,6 +65,7 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
     yield from (finding for _, finding in heads)
     named = {name for name, _ in heads}
     site = _Sites(script, ctx.project)
+    yield from _set_too_late(script, site, ctx)
     for name, unset in unset_names(ctx.project, script).items():
         if name not in named:
             found = _of_name(unset, script, site, ctx)
@@ -114,6 +115,45 @@ class _Sites:
             or python_program(each.command.argv) is not None
             for each in self.at(text, command)
         )
+
+
+# ---- names that are set behind their use
+
+
+def _set_too_late(script: Script, sites: _Sites, ctx: Context) -> Iterator[Finding]:
+    """Names that the launches of a script use on its way down, and that are first set below."""
+    names = names_of(script)
+    if script.document or names.open:
+        return
+    seen: set[str] = set()
+    for use in names.uses:
+        place = names.assigned.get(use.name)
+        if place is None or use.name in seen or use.name in names.guarded or from_outside(use.name):
+            continue
+        if place.source is not use.text or place.start < use.param.end or use.command is None:
+            continue
+        straight = _straight(script, use.text)
+        if use.command.start not in straight or not any(start <= place.start < end for start, end in straight.items()):
+            continue
+        landing = _landing(use, script, sites)
+        if landing is None:
+            continue
+        seen.add(use.name)
+        line = place.source.position(place.start).line
+        message = f"{use.name} is set in line {line} only, below this use: it is empty here"
+        help_ = f"set {use.name} above the command"
+        yield ctx.fail(use.span, message, help=help_).with_related(place, "set here, too late")
+
+
+def _straight(script: Script, text: Source) -> dict[int, int]:
+    """The commands of a text that are run one after the other on its way down, in no loop or function: start and
+    end."""
+    found: dict[int, int] = {}
+    for group in script.program(text).groups:
+        for item, _ in group.items:
+            for _, pipeline in item.items:
+                found.update({each.start: each.end for each in pipeline.commands if isinstance(each, Simple)})
+    return found
 
 
 # ---- names

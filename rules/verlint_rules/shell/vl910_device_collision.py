@@ -5,7 +5,8 @@ with CUDA out of memory, or both crawl. Two servers on one port: the second cann
 first, so one model answers for two.
 
 Reported for jobs of one script that are started in the background without a `wait` in between, with known devices or a
-known `--port`. One more job without devices of its own takes all of them. Silent where the devices come from the
+known `--port`, and for a launch in front of a server that was not ended before and is not told to leave half of the
+memory free. One more job without devices of its own takes all of them. Silent where the devices come from the
 environment, and for jobs that run one after the other.
 
 Fix: give each job devices and a port of its own, or `wait` before the next.
@@ -26,6 +27,7 @@ from verlint.source import Span
 from verlint.value import Text
 
 _LIST = pattern(r"\d+(?:,\d+)*")
+_SHARES = ("--gpu-memory-utilization", "--gpu_memory_utilization", "--mem-fraction-static")
 _PROGRAMS = frozenset(["python", "python3", "torchrun", "accelerate", "deepspeed", "vllm", "sglang", "lm_eval"])
 
 
@@ -47,7 +49,7 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
     paths = script.resolution.paths
     found: dict[tuple[object, object], dict[int, Finding]] = {}
     for number, path in enumerate(paths):
-        for first, second in _collisions(path):
+        for first, second in _collisions(path, ctx):
             there = found.setdefault((first.place.order(), second.place.order()), {})
             there.setdefault(number, _finding(first, second, ctx))
     seen: set[object] = set()
@@ -57,11 +59,18 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
             yield next(iter(findings.values()))
 
 
-def _collisions(path: Path) -> Iterator[tuple[_Job, _Job]]:
+def _collisions(path: Path, ctx: Context) -> Iterator[tuple[_Job, _Job]]:
     running: list[_Job] = []
     for turn, command in enumerate(path.commands):
-        if command.name == "wait" and command.builtin:
+        if command.name in ("wait", "kill", "pkill"):
             running.clear()
+            continue
+        if not command.around.background and ctx.project.launch(command) is not None:
+            job = _job(command, turn)
+            serving = (other for other in running if _serves(other.command))
+            beside = next((other for other in serving if other.devices & job.devices), None)
+            if beside is not None:
+                yield beside, job
             continue
         if not command.around.background or command.name not in _PROGRAMS:
             continue
@@ -74,6 +83,17 @@ def _collisions(path: Path) -> Iterator[tuple[_Job, _Job]]:
                 yield other, job
                 break
         running.append(job)
+
+
+def _serves(command: Command) -> bool:
+    """Whether a command holds its GPUs until it is ended: a server that is not told to leave them half free."""
+    words = [each.known or each.prefix for each in command.argv]
+    for option, value in zip(words, [*words[1:], ""], strict=True):
+        name, equals, given = option.partition("=")
+        if name in _SHARES:
+            share = given if equals else value
+            return not share.startswith(("0.0", "0.1", "0.2", "0.3", "0.4", "0.5", "."))
+    return any(word in ("serve", "vllm-serve") or word.endswith(("api_server", "launch_server")) for word in words[1:4])
 
 
 def _is_simple(job: _Job) -> bool:

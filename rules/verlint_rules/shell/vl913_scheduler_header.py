@@ -5,6 +5,9 @@ Slurm gives what the `#SBATCH` lines ask for, SkyPilot what `num_nodes` and `acc
 come, while the job pays for those it has. If it wants less, the rest of the allocation idles, and batch sizes and speed
 are not those that the header promises.
 
+Slurm reads its header down to the first command. An `#SBATCH` line below, after a `set -e` or an `export`, is a
+comment.
+
 More than what is asked for is an error, less a warning. Silent where either number comes from the environment
 (`${SLURM_NNODES}` is always right), where the header gives a range, for GPUs that are asked for in total, and where the
 script starts something else on the remaining nodes or GPUs.
@@ -21,6 +24,8 @@ from verlint.experiment.launch import Launch
 from verlint.experiment.places import variants_in
 from verlint.experiment.script import Script
 from verlint.finding import Finding, Severity
+from verlint.languages.bash.syntax import Redirect, Word
+from verlint.languages.bash.walk import walk
 from verlint.lazy import pattern
 from verlint.rule import ERROR, Context, rule
 from verlint.verl.facts import GPUS, NODES
@@ -44,6 +49,7 @@ _ELSEWHERE = pattern(
     words=("#sbatch", "num_nodes", "accelerators", "nodes:", "nvidia.com/gpu"),
 )
 def check(script: Script, ctx: Context) -> Iterator[Finding]:
+    yield from _late(script, ctx)
     topology = script.topology
     if topology is None:
         return
@@ -58,6 +64,32 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
             for key, offer, what in offers:
                 if offer is not None and (found := _judged(launch, key, offer, what, ctx)) is not None:
                     yield found
+
+
+def _late(script: Script, ctx: Context) -> Iterator[Finding]:
+    """Lines of the header that stand behind the first command."""
+    from verlint.languages.slurm import late_lines
+
+    found = None if script.document or script.job is not None else late_lines(script.source)
+    if found is None:
+        return
+    first, late = found
+    inside = [(node.start, node.end) for node in _bodies(script)]
+    late = [each for each in late if not any(start <= each.start < end for start, end in inside)]
+    if not late:
+        return
+    more = f" and {len(late) - 1} more" if len(late) > 1 else ""
+    message = f"Slurm ignores this line{more}: the header ends at the first command"
+    finding = ctx.fail(late[0], message, value=late[0].text, help="move it above all commands")
+    yield finding.with_related(first, "the first command")
+
+
+def _bodies(script: Script) -> Iterator[Word]:
+    """The texts of the here-documents."""
+    for group in script.program(script.source).groups:
+        for node in walk(group):
+            if isinstance(node, Redirect) and node.body is not None:
+                yield node.body
 
 
 def _judged(launch: Launch, key: str, offer: Amount, what: str, ctx: Context) -> Finding | None:

@@ -225,6 +225,8 @@ def _tee(shell: Builtins, arguments: list[Parts], stdin: Parts | None) -> Result
         if located:
             old = shell.run.written.get(located, EMPTY) if "a" in options else EMPTY
             shell.run.written[located] = (*old, *(stdin or EMPTY))
+        elif located is None and stdin is not None:
+            shell.write_outside(path, stdin, append="a" in options)
     return (stdin or EMPTY, status) if stdin is not None or status else None
 
 

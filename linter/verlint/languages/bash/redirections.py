@@ -124,7 +124,7 @@ class Redirections(Assigning):
             return self.run.streams[pipe.key]
         located = self.locate(path)
         if located is None:
-            return None
+            return self.run.outside.get(self.place_outside(path))
         if located in self.run.written:
             return self.run.written[located]
         if self.run.gone and not self.is_there(located):
@@ -146,7 +146,12 @@ class Redirections(Assigning):
         """Keep what a command printed into a file, for later readers of the file."""
         for redirection in redirections:
             if redirection.operator in _WRITING and redirection.descriptor in ("", "1"):
-                self._append(self.locate(redirection.target.parts))
+                located = self.locate(redirection.target.parts)
+                self._append(located)
+                if located is None:
+                    self.write_outside(
+                        redirection.target.parts, join(self.output or [], ""), append=">>" in redirection.operator
+                    )
             elif redirection.operator == ">&" and redirection.descriptor in ("", "1"):
                 self._append(self.files_of.get(redirection.target.known or ""))
 

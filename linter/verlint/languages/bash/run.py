@@ -131,6 +131,7 @@ class Run:
     tests: list[Command] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     written: dict[str, Parts] = field(default_factory=dict)
+    outside: dict[Hashable, Parts] = field(default_factory=dict)
     made: set[str] = field(default_factory=set)
     gone: set[str] = field(default_factory=set)
     makers: list[list[str]] = field(default_factory=list)

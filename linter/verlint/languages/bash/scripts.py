@@ -96,7 +96,8 @@ class Scripts(Redirections):
             return self._embedded(self.run.streams[pipe.key])
         located = self.locate(path)
         if located is None:
-            return None
+            written = self.run.outside.get(self.place_outside(path))
+            return self._embedded(written) if written else None
         written = self.run.written.get(located)
         if written:
             only = written[0]

@@ -9,13 +9,13 @@ from verlint.languages.bash.command import Command
 from verlint.languages.bash.command import Redirect as Redirection
 from verlint.languages.bash.filters import MAKERS, Result, run_filter
 from verlint.languages.bash.moving import MOVERS, move_files
-from verlint.languages.bash.pieces import EMPTY
+from verlint.languages.bash.pieces import EMPTY, Parts, is_empty, plain
 from verlint.languages.bash.printing import Argument
 from verlint.languages.bash.run import DiscardLine, Exit, ReadOnly
 from verlint.languages.bash.scripts import Scripts
 from verlint.languages.bash.storage import Array, Scope, Variable
 from verlint.languages.bash.syntax import Assign, Simple
-from verlint.languages.bash.wrappers import program_name, unwrap_one
+from verlint.languages.bash.wrappers import CARRIERS, program_name, unwrap_one
 from verlint.value import Hole, Text, literal
 
 TYPE_CHECKING = False
@@ -240,6 +240,8 @@ class SimpleCommands(Scripts):
         if name == "ray" and len(words) > 3 and words[1].known == "job" and words[2].known == "submit":
             self._ray_job(words, node)
             return
+        if name in CARRIERS and self._carried(words, node):
+            return
         inner = unwrap_one(words)
         if inner is not None:
             if inner.argv:
@@ -287,6 +289,8 @@ class SimpleCommands(Scripts):
                 self._wrapped([literal("sh"), literal("-c"), call.wrapped], call.exported, node)
             elif call.words and not call.words[0].elastic:
                 self._batch_script(call, node)
+            elif not call.words and self.input is not None and not is_empty(self.input.parts):
+                self._batch_text(call, self.input.rest(), node)
         finally:
             self.output, self.substituting = output, substituting
         self.status = None
@@ -307,6 +311,11 @@ class SimpleCommands(Scripts):
             lambda: self._child(source, call.words[0].parts, arguments, node, cwd=cwd),
         )
 
+    def _batch_text(self, call: BatchCall, text: Parts, node: Simple) -> None:
+        """The script of a call of `sbatch` that reads it from its input."""
+        source = self._embedded(text)
+        self._exporting(call.environment(source), lambda: self._child(source, plain("sbatch"), self.passed([]), node))
+
     def _ray_job(self, words: list[Text], node: Simple) -> None:
         """`ray job submit … -- bash …`: the shell runs in the folder that is sent along, with the variables of the
         runtime environment. Other programs are known by the command itself."""
@@ -325,6 +334,31 @@ class SimpleCommands(Scripts):
         if given is not None:
             found = runtime_env_of_word(given)
         self._wrapped(inner, {} if found is None else {k: v.value for k, v in found.env_vars.items()}, node)
+
+    def _carried(self, words: list[Text], node: Simple) -> bool:
+        """`tmux new-session -d '…'`, `docker run … bash -c '…'`: whether the command inside was followed."""
+        from verlint.languages.bash.carriers import carried_by
+
+        found = carried_by(words)
+        if found is None:
+            return False
+        saved = (self.background, self.unattended, self.cwd, self.output)
+        if found.apart:
+            self.background = self.unattended = True
+            self.output = None
+        if found.foreign:
+            inside = (self.hole("folder inside", "working folder of the container", node),)
+            self.cwd = inside if found.mounted is None else self.absolute(found.mounted.parts)
+        try:
+            if found.text:
+                self._command_string(list(found.argv), [], node)
+            elif program_name(found.argv[0]) in _SHELLS:
+                self._started(list(found.argv), node)
+            else:
+                self.external(list(found.argv), node)
+        finally:
+            self.background, self.unattended, self.cwd, self.output = saved
+        return True
 
     def _wrapped(self, argv: list[Text], assignments: Mapping[str, Text], node: Simple) -> None:
         self._exporting(assignments, lambda: self._started(argv, node))

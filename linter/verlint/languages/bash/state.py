@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Hashable, Iterable, Mapping
 
 from verlint.languages.bash.command import Call, Command, Guard, Surroundings
-from verlint.languages.bash.pieces import EMPTY, Parts, flat, known
+from verlint.languages.bash.pieces import EMPTY, Parts, flat, identity, known
 from verlint.languages.bash.places import climbs_out, inside
 from verlint.languages.bash.places import normalise as normalise
 from verlint.languages.bash.run import MAX_ALTERNATIVES, MAX_ASKED, Exit, ReadOnly, Run
@@ -300,6 +300,18 @@ class ShellState:
         if text == self.run.mount:
             return ""
         return text[len(self.run.mount) + 1 :] if text.startswith(self.run.mount + "/") else None
+
+    def place_outside(self, path: Parts) -> Hashable:
+        """What tells files from each other that do not lie below the root: in `/tmp`, in a folder of the caller."""
+        return identity(self.absolute(path))
+
+    def write_outside(self, path: Parts, printed: Parts, *, append: bool = False) -> None:
+        """Keep what is written into a file that does not lie below the root. What stood in it before is not known."""
+        place = self.place_outside(path)
+        if append and place not in self.run.outside:
+            return
+        old = self.run.outside.get(place, EMPTY) if append else EMPTY
+        self.run.outside[place] = (*old, *printed)
 
     def is_folder(self, located: str) -> bool:
         """Whether a path below the root is a folder, on disk or made on this path."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from verlint.lazy import pattern
 from verlint.memo import by_identity
 from verlint.record import dataclass, field
-from verlint.value import Text
+from verlint.value import Literal, Text
 
 _ASSIGNMENT = pattern(r"[A-Za-z_]\w*=")
 
@@ -31,10 +31,27 @@ WITH_VALUE: Mapping[str, frozenset[str]] = {
          "--gres", "-D", "--chdir", "--mem"]
     ),
     "xvfb-run": frozenset(["-n", "-s"]),
+    "flock": frozenset(["-w", "--wait", "--timeout", "-E", "--conflict-exit-code"]),
+    "nsys": frozenset(
+        ["-o", "--output", "-t", "--trace", "-f", "--force-overwrite", "-w", "--show-output", "-c", "--capture-range",
+         "-s", "--sample", "-y", "--delay", "-d", "--duration", "-e", "--env-var", "--stats", "--gpu-metrics-devices"]
+    ),
+    "py-spy": frozenset(["-o", "--output", "-r", "--rate", "-d", "--duration", "-f", "--format"]),
+    **dict.fromkeys(
+        ("mpirun", "mpiexec"),
+        frozenset(
+            ["-np", "-n", "-N", "-H", "--host", "-x", "--hostfile", "-hostfile", "--map-by", "--bind-to", "-ppn"]
+        ),
+    ),
 }  # fmt: skip
 """Wrappers and their options that take the next word as value."""
 
-_OPERANDS = {"timeout": 1, "taskset": 1}
+CARRIERS = frozenset(
+    ["tmux", "screen", "script", "su", "runuser", "docker", "podman", "nerdctl", "apptainer", "singularity", "kubectl"]
+)
+"""Programs that run a command in another place: a terminal, a container."""
+
+_OPERANDS = {"timeout": 1, "taskset": 1, "flock": 1, "nsys": 1, "py-spy": 1}
 """Words of their own that stand before the command."""
 
 
@@ -48,8 +65,12 @@ class Unwrapped:
 
 
 def program_name(word: Text) -> str:
-    """Name of a program without its folder, "" when it is not known."""
-    return (word.known or "").rsplit("/", 1)[-1]
+    """Name of a program without its folder, "" when it is not known. The folder need not be (`$ENV/bin/python`)."""
+    known = word.known
+    if known is None:
+        last = word.parts[-1]
+        known = last.text if isinstance(last, Literal) and "/" in last.text else ""
+    return known.rsplit("/", 1)[-1]
 
 
 def unwrap_one(argv: Sequence[Text]) -> Unwrapped | None:

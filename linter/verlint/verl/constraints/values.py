@@ -1,17 +1,19 @@
 """Values that a key of its own does not take, whatever the other keys say, and models that VeRL does not load.
 
-Sources: `TraceConfig` of `workers/config/rollout.py` (from 0.7.0), `HFModelConfig` of `workers/config/model.py` (from
-0.6.0), `trainer/ppo/rollout_corr_helper.py` (from 0.6.1)."""
+Sources: vLLM's `CacheConfig` and `SamplingParams` (0.6 to 0.11), `TraceConfig` of `workers/config/rollout.py` (from
+0.7.0), `HFModelConfig` of `workers/config/model.py` (from 0.6.0), `trainer/ppo/rollout_corr_helper.py` (from 0.6.1)."""
 
 from __future__ import annotations
 
-from verlint.verl.constraints import AT_STEP, AT_WORKERS, STOCK, Row
+from verlint.verl.constraints import AT_STEP, AT_WORKERS, STOCK, Ask, Row
 from verlint.verl.facts import ACTOR, MODEL, MODEL_PATH, ROLLOUT, STRATEGY, Facts
 from verlint.verl.undecided import Undecided
 
 TRACED = f"{ROLLOUT}.trace.max_samples_per_step_per_worker"
 TARGETS = f"{MODEL}.target_modules"
 CACHED = f"{ACTOR}.veomni.activation_offload_host_cache_limit_gb"
+MEMORY = f"{ROLLOUT}.gpu_memory_utilization"
+TOP_P = f"{ROLLOUT}.top_p"
 _CORRECTION = "algorithm.rollout_correction"
 REJECTION, REJECTION_LIMIT = f"{_CORRECTION}.rollout_rs", f"{_CORRECTION}.rollout_rs_threshold"
 WEIGHTS, WEIGHTS_LIMIT = f"{_CORRECTION}.rollout_is", f"{_CORRECTION}.rollout_is_threshold"
@@ -91,6 +93,15 @@ def _no_single_class(facts: Facts) -> bool:
     return len(facts.model.architectures) != 1
 
 
+def _too_much_memory(facts: Facts) -> bool:
+    return facts.text(f"{ROLLOUT}.name") == "vllm" and facts.number(MEMORY) > 1
+
+
+def _no_share(key: str) -> Ask:
+    """Whether the text that is sampled from is no share of the distribution; greedy sampling does not read it."""
+    return lambda facts: facts.text(f"{ROLLOUT}.name") == "vllm" and not 0 < facts.number(key) <= 1
+
+
 def _odd_targets(facts: Facts) -> bool:
     found = facts.plain(TARGETS)
     if found is None or isinstance(found, str):
@@ -99,6 +110,26 @@ def _odd_targets(facts: Facts) -> bool:
 
 
 ROWS: tuple[Row, ...] = (
+    Row(
+        "VM1",
+        "0.2",
+        (MEMORY,),
+        _too_much_memory,
+        lambda facts: f"{facts.said(MEMORY)} is above 1: it is the share of a GPU's memory that vLLM takes",
+        lambda facts: f"set {MEMORY} to a share such as 0.6",
+        "vLLM: CacheConfig._verify_args",
+        AT_WORKERS,
+    ),
+    Row(
+        "VM2",
+        "0.2",
+        (TOP_P,),
+        _no_share(TOP_P),
+        lambda facts: f"{facts.said(TOP_P)} is not above 0 and at most 1",
+        lambda facts: f"set {TOP_P}=1.0 to sample from the whole distribution",
+        "vLLM: SamplingParams._verify_args",
+        AT_STEP,
+    ),
     Row(
         "D8",
         "0.7.0",

@@ -1,0 +1,94 @@
+"""A function or class that a launch takes from a file must be in it.
+
+`custom_reward_function.name`, `data.custom_cls.name` and, in EasyR1, what stands behind the colon of
+`worker.reward.reward_function` are looked up in the file that is named beside them. VeRL does so when the models are
+loaded already, and stops with `Reward function 'compute_reward' not found`. A name that is not given is
+`compute_score`.
+
+Looked at are files of the project that hold the name nowhere: not as a function, not as an import, not in a text.
+Silent for files with `import *` or `globals()`.
+
+Fix: write the name of the function in the file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from verlint.experiment.launch import Launch
+from verlint.finding import Finding
+from verlint.lazy import pattern
+from verlint.rule import ERROR, Context, rule
+from verlint.source import Source
+from verlint.value import Text
+from verlint_rules.reading.named_files import bases_of, join, seen_from
+
+_PAIRS = (
+    ("custom_reward_function.path", "custom_reward_function.name", "compute_score"),
+    ("reward.custom_reward_function.path", "reward.custom_reward_function.name", "compute_score"),
+    ("data.custom_cls.path", "data.custom_cls.name", ""),
+)
+"""Keys of the file and of the name, and the name when none is given. Source: VeRL 0.3 to 0.9.1 `main_ppo.py`,
+`trainer/ppo/reward.py`."""
+_EASYR1 = "worker.reward.reward_function"
+_DEFINED = pattern(r"(?m)^(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)")
+_ANYTHING = pattern(r"import[ \t]+\*|globals\(\)|setattr\(")
+
+
+@rule(
+    "VL732",
+    "missing-function",
+    on=Launch,
+    severity=ERROR,
+    since="0.1",
+    words=("custom_reward_function", "custom_cls", "reward.reward_function"),
+)
+def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
+    for path, word, name in _named(launch):
+        source = _file(launch, path, ctx)
+        if source is None or _ANYTHING.search(source.text) or re.search(rf"\b{re.escape(name)}\b", source.text):
+            continue
+        from difflib import get_close_matches
+
+        defined = [found for found in _DEFINED.findall(source.text) if not found.startswith("_")]
+        near = get_close_matches(name, defined, 1, 0.6) or (defined if len(defined) == 1 else [])
+        finding = ctx.fail(
+            word,
+            f"{path.known} has no {name}: the run stops once its models are loaded",
+            near=near[0] if near else "",
+            help=f"did you mean {near[0]}?" if near else f"it has {', '.join(defined[:5])}" if defined else "",
+        )
+        yield finding.with_related(source.span(0, len(source.line(1))), "the file")
+
+
+def _named(launch: Launch) -> Iterator[tuple[Text, Text, str]]:
+    """The files that a launch names, the word that names the function, and the name."""
+    for file_key, name_key, default in _PAIRS:
+        file, given = launch.by_key.get(file_key), launch.by_key.get(name_key)
+        if file is None:
+            continue
+        path = seen_from(file.value_text, launch.command)
+        if given is not None and given.value_text.known:
+            yield path, given.value_text, given.value_text.known.strip("'\"")
+        elif given is None and default and not launch.passes_arguments:
+            yield path, file.value_text, default
+    override = launch.by_key.get(_EASYR1)
+    if override is not None:
+        value = seen_from(override.value_text, launch.command)
+        head, colon, name = (value.known or "").rpartition(":")
+        if colon and name.isidentifier():
+            yield value.slice(0, len(head)), value, name
+
+
+def _file(launch: Launch, path: Text, ctx: Context) -> Source | None:
+    """The file of the project that a launch names."""
+    known = path.known or ""
+    if not known.endswith(".py") or known.startswith("/"):
+        return None
+    for variant in ctx.project.sites.get(launch.command.span.order(), [])[:1]:
+        for base in bases_of(variant, ctx.project.tree):
+            source: Source | None = ctx.project.tree.source(join(base, known))
+            if source is not None:
+                return source
+    return None

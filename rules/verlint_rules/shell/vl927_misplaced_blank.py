@@ -1,0 +1,182 @@
+"""Blanks stand where bash needs them, and nowhere else.
+
+To bash a blank ends a word. `MODEL_PATH = /models/base` starts a program called `MODEL_PATH`, and the variable stays
+empty; `export LR = 1e-6` exports two names and sets neither; `$LR=1e-6` runs the value of the variable. `[` is a
+program too: `[$RANK -eq 0 ]` looks for one called `[0`, `[ $RANK -eq 0]` misses its closing word. Both fail with one
+line on the error output, and a condition takes that for false: the training in its block is skipped. `[ "$A"="$B" ]`
+asks whether one text is empty, which it never is, and `[ $N > 4 ]` writes a file called `4`. An indented `EOF` ends no
+here-document: what stands below is a part of the text, and never run.
+
+Left alone are `NAME= program`, which runs a program with an empty variable, names that are functions or builtins, and
+documents that only picture a command.
+
+Fix: no blank around the `=` of an assignment, a blank on both sides of `[`, `]` and the operator between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from verlint.experiment.script import Script
+from verlint.finding import Finding
+from verlint.languages.bash.syntax import (
+    Assign,
+    DoubleQuoted,
+    FunctionDef,
+    Lit,
+    Node,
+    Param,
+    Program,
+    Redirect,
+    Simple,
+    Word,
+)
+from verlint.languages.bash.walk import literal_word, walk
+from verlint.lazy import pattern
+from verlint.rule import ERROR, Context, rule
+from verlint.source import Source, Span
+from verlint_rules.shell.illustration import is_illustration
+
+_NAME = pattern(r"[A-Za-z_]\w*")
+_VALUE = pattern(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[Tt]rue|[Ff]alse|None|null")
+_DECLARING = frozenset(["export", "declare", "typeset", "readonly", "local"])
+_PRINTING = frozenset(["echo", "printf", "print", "test", "expr", "let", "log", "info", "warn", "die", "eval", "set"])
+
+
+@rule("VL927", "misplaced-blank", on=Script, severity=ERROR, since="0.1", words=(" =", "= ", "[", "<<"))
+def check(script: Script, ctx: Context) -> Iterator[Finding]:
+    for text, program in script.syntax:
+        if script.document and is_illustration(text.text):
+            continue
+        functions = _functions(program)
+        for group in program.groups:
+            for node in walk(group):
+                if isinstance(node, Redirect) and (line := _indented_end(node, text)) is not None:
+                    message = f"blanks keep this line from ending the text of line {line[1]}: all below is a part of it"
+                    yield ctx.fail(line[0], message, help="write it at the start of its line, without a blank behind")
+                elif isinstance(node, Simple) and (found := _judged(node, text, functions)) is not None:
+                    place, message, help_ = found
+                    yield ctx.fail(text.span(place.start, place.end), message, help=help_)
+
+
+def _indented_end(node: Redirect, text: Source) -> tuple[Span, int] | None:
+    """The line that was meant to end a here-document which goes on to the end of the launcher, and where it begins."""
+    word = literal_word(node.target)
+    if node.body is None or not word or node.body.end < len(text.text) or text.parent is not None:
+        return None
+    at = node.body.start
+    for line in text.text[node.body.start : node.body.end].splitlines(keepends=True):
+        if line.strip() == word:
+            return text.span(at, at + len(line.rstrip("\r\n"))), text.position(node.start).line
+        at += len(line)
+    return None
+
+
+def _functions(program: Program) -> frozenset[str]:
+    return frozenset(node.name for group in program.groups for node in walk(group) if isinstance(node, FunctionDef))
+
+
+def _judged(node: Simple, text: Source, functions: frozenset[str]) -> tuple[Node, str, str] | None:
+    """The place, what is wrong there, and what to write."""
+    first = node.words[0] if node.words else None
+    if not isinstance(first, Word) or not first.parts:
+        return None
+    name = literal_word(first)
+    if name in functions:
+        return None
+    if name == "[":
+        return _bracket(node, text)
+    if name in _DECLARING:
+        return _declaration(node, text)
+    start = first.parts[0]
+    if isinstance(start, Lit) and start.text.startswith("[") and name != "[[":
+        opening = "[[" if start.text.startswith("[[") else "["
+        message = f"without a blank behind `{opening}` this is a program of its own, which does not exist"
+        return first, message, f"write `{opening} `, a blank, and the rest"
+    return _assignment(node, first, name, text)
+
+
+def _assignment(node: Simple, first: Word, name: str, text: Source) -> tuple[Node, str, str] | None:
+    if isinstance(first.parts[0], Param) and len(first.parts) > 1 and first.parts[0].start == first.start:
+        behind = first.parts[1]
+        if isinstance(behind, Lit) and behind.text.startswith("=") and _plain(first.parts[0], text):
+            target = text.text[first.start : behind.start].strip("${}")
+            return first, f"bash runs the value of {target} as a program: it sets nothing", f"write {target}=…"
+    if node.assigns:
+        return _after_assignment(node, first, name)
+    second = node.words[1] if len(node.words) > 1 else None
+    if not isinstance(second, Word) or not _NAME.fullmatch(name) or name in _PRINTING:
+        return None
+    sign = text.text[second.start : second.end]
+    used = f"${name}" in text.text.replace("{", "")
+    if text.parent is not None and not used:
+        return None  # a block of a document may be of another language
+    is_set = sign == "=" or (sign[:1] == "=" and sign[1:2] not in ("", "=") and used)
+    if not is_set:
+        return None
+    return (
+        first,
+        f"bash starts a program called `{name}` here: the variable is not set",
+        f"write {name}=…, without blanks",
+    )
+
+
+def _plain(param: Param, text: Source) -> bool:
+    written = text.text[param.start : param.end]
+    return _NAME.fullmatch(written.strip("${}")) is not None
+
+
+def _after_assignment(node: Simple, first: Word, name: str) -> tuple[Node, str, str] | None:
+    last = node.assigns[-1]
+    empty = isinstance(last.value, Word) and not last.value.parts
+    if not empty or not _VALUE.fullmatch(name) or last.index is not None:
+        return None
+    message = f"bash sets {last.name} to nothing, and starts a program called `{name}`"
+    return first, message, f"write {last.name}={name}, without the blank"
+
+
+def _declaration(node: Simple, text: Source) -> tuple[Node, str, str] | None:
+    before: Word | Assign | None = None
+    for word in node.words[1:]:
+        if isinstance(word, Word):
+            written = text.text[word.start : word.end]
+            literal = literal_word(word)
+            if written.startswith("=") and isinstance(before, Word):
+                name = literal_word(before)
+                return (
+                    word,
+                    f"`{written}` is no name: bash says so, and {name} is not set",
+                    f"write {name}=…, without blanks",
+                )
+            if isinstance(before, Assign) and _is_empty(before) and literal and _VALUE.fullmatch(literal):
+                message = f"{before.name} is set to nothing, and `{literal}` is no name"
+                return word, message, f"write {before.name}={literal}, without the blank"
+        before = word
+    return None
+
+
+def _is_empty(assign: Assign) -> bool:
+    return isinstance(assign.value, Word) and not assign.value.parts
+
+
+def _bracket(node: Simple, text: Source) -> tuple[Node, str, str] | None:
+    last = node.words[-1]
+    if not isinstance(last, Word):
+        return None
+    inside = [each for each in node.words[1:-1] if isinstance(each, Word)]
+    if literal_word(last) != "]":
+        written = text.text[last.start : last.end]
+        if not written.endswith("]"):
+            return None
+        return last, "the `]` is a part of this word, so `[` misses its end and fails", f"write {written[:-1]} ]"
+    for redirect in node.redirects:
+        if redirect.op in (">", "<") and not redirect.fd and node.words[0].start < redirect.start < last.start:
+            effect = "writes a file" if redirect.op == ">" else "reads a file"
+            operator = "-gt" if redirect.op == ">" else "-lt"
+            return redirect, f"between `[` and `]` a `{redirect.op}` compares nothing: it {effect}", f"write {operator}"
+    parts = inside[0].parts if len(inside) == 1 else []
+    joined = any(isinstance(part, Lit) and "=" in part.text for part in parts)
+    if joined and any(isinstance(part, (Param, DoubleQuoted)) for part in parts):
+        message = "without blanks around its `=` this is one text, which is always true"
+        return inside[0], message, "write blanks around it"
+    return None

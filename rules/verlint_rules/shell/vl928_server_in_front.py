@@ -1,0 +1,83 @@
+"""A server runs in the background when the launcher goes on behind it.
+
+`vllm serve`, `python -m sglang.launch_server` and their kind serve until they are stopped, and `ray start --head
+--block` stays until Ray ends. Without a `&` the launcher stands there: the judge answers, the GPUs of the trainer idle,
+and the launch behind is never started. `nohup` alone changes nothing about it, and neither does `| tee server.log`.
+
+Looked at are servers that are known to stay, on every way through the launcher that leads from them to a launch.
+Left alone are servers in the background, in a terminal of their own, under `timeout`, on the last line, those of
+documents, which readers start by hand, and `ray start --address … --block`, with which the other nodes of a job wait.
+
+Fix: end the line with `> server.log 2>&1 &`, keep `$!`, and wait until the server answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from verlint.experiment.launch import python_program
+from verlint.experiment.script import Script
+from verlint.finding import Finding
+from verlint.languages.bash.command import Command
+from verlint.languages.bash.wrappers import program_name, unwrap
+from verlint.rule import ERROR, Context, rule
+
+_PROGRAMS = {
+    "vllm": ("serve",),
+    "trl": ("vllm-serve",),
+    "sglang": ("serve",),
+    "lmdeploy": ("serve",),
+    "swift": ("deploy",),
+}
+"""Programs that serve with one of these words behind them. Source: their own `--help`."""
+
+_MODULES = frozenset(
+    ["vllm.entrypoints.openai.api_server", "vllm.entrypoints.api_server", "sglang.launch_server", "http.server"]
+)
+
+
+@rule(
+    "VL928",
+    "server-in-front",
+    on=Script,
+    severity=ERROR,
+    since="0.1",
+    words=("serve", "api_server", "launch_server", "--block", "swift deploy", "http.server"),
+)
+def check(script: Script, ctx: Context) -> Iterator[Finding]:
+    if script.document:
+        return
+    waiting: dict[object, tuple[Command, Command]] = {}
+    for path in script.resolution.paths:
+        servers: list[Command] = []
+        for command in path.commands:
+            if servers and ctx.project.launch(command) is not None:
+                for server in servers:
+                    waiting.setdefault(server.span.order(), (server, command))
+            if _stays(command):
+                servers.append(command)
+    for server, behind in waiting.values():
+        line = behind.span.in_file().source.position(behind.span.in_file().start).line
+        message = f"this server stays in front: the launcher does not get to the launch in line {line}"
+        finding = ctx.fail(server.span, message, help="run it in the background: end the line with `&`")
+        if server.around.stack:
+            finding = finding.with_related(server.around.stack[-1].span, "called here")
+        yield finding.with_related(behind.span, "never started")
+
+
+def _stays(command: Command) -> bool:
+    """Whether a command serves until it is stopped, while the launcher waits for it."""
+    around = command.around
+    if command.builtin or command.function or around.background or around.substitution:
+        return False
+    unwrapped = unwrap(command.argv)
+    if "timeout" in unwrapped.wrappers or not unwrapped.argv:
+        return False
+    words = [each.known or "" for each in unwrapped.argv]
+    name = program_name(unwrapped.argv[0])
+    if name == "ray":
+        return words[1:2] == ["start"] and "--head" in words and "--block" in words
+    if name in _PROGRAMS:
+        return words[1:2] == [*_PROGRAMS[name]] and not {"--help", "-h"} & set(words)
+    program = python_program(command.argv)
+    return program is not None and program.module and program.entry in _MODULES

@@ -1,0 +1,105 @@
+"""A variable for a program must have the name that the program reads.
+
+Programs take nothing from a variable that is called nearly like theirs, and say nothing about it: with
+`CUDA_VISABLE_DEVICES=0,1` the run takes all GPUs, with `WANDB_MODEL=offline` it goes online.
+
+Reported are exported names that differ from a well-known one by a letter, a plural or an underscore, and that stand
+nowhere else in what is checked: not in the launcher, not in another file of the project. Keys and tokens in the plural
+and names with a number are left alone.
+
+Fix: write the name that the program reads.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+
+from verlint.experiment.script import Script
+from verlint.files.tree import Tree
+from verlint.finding import Edit, Finding, Safety
+from verlint.languages.bash.syntax import Assign, Simple
+from verlint.languages.bash.walk import literal_word, walk
+from verlint.rule import WARNING, Context, rule
+from verlint.verl.slips import alike
+
+_KNOWN = """
+CUDA_VISIBLE_DEVICES CUDA_DEVICE_MAX_CONNECTIONS CUDA_LAUNCH_BLOCKING VLLM_ATTENTION_BACKEND VLLM_USE_V1
+VLLM_WORKER_MULTIPROC_METHOD VLLM_LOGGING_LEVEL VLLM_ALLOW_LONG_MAX_MODEL_LEN VLLM_ENGINE_ITERATION_TIMEOUT_S
+WANDB_API_KEY WANDB_MODE WANDB_PROJECT WANDB_ENTITY WANDB_DIR WANDB_NAME WANDB_RUN_ID WANDB_BASE_URL WANDB_DISABLED
+SWANLAB_API_KEY SWANLAB_MODE SWANLAB_LOG_DIR HF_HOME HF_TOKEN HF_ENDPOINT HF_HUB_OFFLINE HF_DATASETS_CACHE
+HF_DATASETS_OFFLINE HF_HUB_ENABLE_HF_TRANSFER HUGGING_FACE_HUB_TOKEN TRANSFORMERS_OFFLINE TRANSFORMERS_CACHE
+TOKENIZERS_PARALLELISM NCCL_DEBUG NCCL_SOCKET_IFNAME NCCL_IB_DISABLE NCCL_IB_GID_INDEX NCCL_P2P_DISABLE
+GLOO_SOCKET_IFNAME TORCH_NCCL_AVOID_RECORD_STREAMS TORCH_NCCL_ASYNC_ERROR_HANDLING PYTORCH_CUDA_ALLOC_CONF PYTHONPATH
+PYTHONUNBUFFERED OMP_NUM_THREADS RAY_ADDRESS RAY_TMPDIR RAY_DEDUP_LOGS HYDRA_FULL_ERROR OPENAI_API_KEY OPENAI_BASE_URL
+OPENAI_API_BASE ANTHROPIC_API_KEY MASTER_ADDR MASTER_PORT LD_LIBRARY_PATH TRITON_CACHE_DIR VERL_LOGGING_LEVEL
+SGLANG_VLM_CACHE_SIZE_MB TORCH_CUDA_ARCH_LIST DEEPSPEED_TIMEOUT ACCELERATE_LOG_LEVEL
+"""
+"""Sources: the documentation of CUDA, NCCL, PyTorch, vLLM, Ray, Hydra, Weights & Biases, SwanLab and Hugging Face."""
+
+_MOST_FILES = 5000
+"""Names of a project that are looked at for a program that reads the variable after all."""
+
+_DECLARING = frozenset(["export", "declare", "typeset", "readonly"])
+
+
+@rule(
+    "VL929",
+    "misspelt-variable",
+    on=Script,
+    severity=WARNING,
+    since="0.1",
+    fixable="unsafe",
+    words=("cuda", "vllm", "wandb", "swanlab", "hf_", "hugging", "nccl", "token", "pytorch", "hydra", "openai"),
+)
+def check(script: Script, ctx: Context) -> Iterator[Finding]:
+    if script.document:
+        return
+    known = frozenset(_KNOWN.split())
+    for text, program in script.syntax:
+        for group in program.groups:
+            for node in walk(group):
+                if not isinstance(node, Simple) or not node.words:
+                    continue
+                declares = literal_word(node.words[0]) in _DECLARING
+                for assign in (each for each in node.words if isinstance(each, Assign)) if declares else node.assigns:
+                    near = _near(assign.name, known)
+                    if not near or _is_used(assign.name, text.text, script, ctx):
+                        continue
+                    span = text.span(assign.start, assign.start + len(assign.name))
+                    message = f"nothing reads {assign.name}: the variable is called {near}"
+                    finding = ctx.fail(span, message, near=near, help=f"write {near}")
+                    edit = Edit(span.in_file(), near)
+                    yield finding.with_fix(f"write {near}", edit, safety=Safety.UNSAFE)
+
+
+def _near(name: str, known: frozenset[str]) -> str:
+    """The well-known name that a name was meant to be, "" for none."""
+    if name in known or not name.isupper() or name[-1].isdigit() or name.endswith(("KEYS", "TOKENS")):
+        return ""
+    return next((each for each in sorted(known) if abs(len(each) - len(name)) < 3 and alike(name, each)), "")
+
+
+def _is_used(name: str, text: str, script: Script, ctx: Context) -> bool:
+    """Whether a name stands in another place of the launcher, or in another file."""
+    if text.count(name) > 1 or f"${name}" in text:
+        return True
+    others = (file.source for file in ctx.project.every_file if file.source is not script.source)
+    return any(name in source.text for source in others) or any(
+        (source := ctx.project.tree.source(path)) is not None and name in source.text
+        for path in _python_files(ctx.project.tree)
+    )
+
+
+def _python_files(tree: Tree) -> Iterator[str]:
+    """The first Python files of a project, folder by folder."""
+    waiting, looked_at = deque([""]), 0
+    while waiting and looked_at < _MOST_FILES:
+        folder = waiting.popleft()
+        for name in tree.listing(folder or "."):
+            path = f"{folder}/{name}" if folder else name
+            looked_at += 1
+            if name.endswith(".py"):
+                yield path
+            elif "." not in name and tree.is_dir(path):
+                waiting.append(path)
