@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
+ELSEWHERE = ("PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX")
 START = "import sys\nfrom verlint.modules import find_quickly\nfind_quickly()\n"
 
 
 def run(code: str, *options: str, path: tuple[Path, ...] = ()) -> str:
     """What a fresh Python prints."""
     folders = [*map(str, path), str(ROOT / "linter"), str(ROOT / "rules")]
-    env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    env = {name: value for name, value in os.environ.items() if name not in ELSEWHERE}
     env["PYTHONPATH"] = os.pathsep.join(folders)
     done = subprocess.run(
         [sys.executable, *options, "-c", code],
