@@ -318,17 +318,6 @@ class Launch:
             return Value(State.ABSENT, key, span=override.word.span, reason=f"~{key} takes the key out of the config")
         if override is not None:
             return override.value
-        found = self._absent.get(key)
-        if found is None:
-            found = self._absent[key] = self._not_given(key)
-        return found
-
-    @cached_property
-    def _absent(self) -> dict[str, Value]:
-        """The keys that are not given and were asked for."""
-        return {}
-
-    def _not_given(self, key: str) -> Value:
         if self.verl is None:
             return Value(State.ABSENT, key, span=self.head, reason="not given, and the VeRL in use is not known")
         default = self.defaults.get(key, _NO_DEFAULT)

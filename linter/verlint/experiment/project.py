@@ -296,6 +296,19 @@ class Project:
         return found
 
 
+def _common_root(root: Path, files: Iterable[Loaded]) -> Path:
+    """The folder below which all files are: the working directory, or one above it."""
+    common = root
+    for file in files:
+        while not file.path.is_relative_to(common) and common != common.parent:
+            common = common.parent
+    return common
+
+
+def _is_shell(path: str) -> bool:
+    return path.endswith((".sh", ".bash"))
+
+
 def _looked_at(source: Source, kind: Kind) -> str:
     """The text of a file; that of a launcher without lines such as `# start Ray first`, which no rule of ours looks
     at."""
@@ -309,16 +322,3 @@ def _is_prose(line: str) -> bool:
     """Whether a line is a comment for people. What a program reads of comments (`#SBATCH`, `#!`) has no blank behind
     the sign, or names verlint."""
     return line.lstrip().startswith("# ") and "verlint" not in line
-
-
-def _is_shell(path: str) -> bool:
-    return path.endswith((".sh", ".bash"))
-
-
-def _common_root(root: Path, files: Iterable[Loaded]) -> Path:
-    """The folder below which all files are: the working directory, or one above it."""
-    common = root
-    for file in files:
-        while not file.path.is_relative_to(common) and common != common.parent:
-            common = common.parent
-    return common
