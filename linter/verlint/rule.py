@@ -56,13 +56,13 @@ class Rule:
     """A numbered rule.
 
     `on` is the class of the things it is given (`Launch`, `Command`, `Script`, `SpecFile`, …). `families` limits it
-    `on` is the class of the things it is given (`Launch`, `Command`, `Script`, `SpecFile`, …). `families` limits it
     to launches of these families, or to specs and other experiments with a stage of them; empty means all. `fixable` is
     "safe", "unsafe" or "". `words`, in lower case, are texts one of which must stand in some file of the project, or in
-    its path, for the rule to have anything to say; empty means that it may always have. `options` are the settings it
-    takes, each with its default, whose type a given one must have. `doc` is the module docstring, whose first line is
-    the summary. `survey` gathers of a part of the project, as plain data, what the `Pending` findings of the rule must
-    know of all parts."""
+    its path, for the rule to have anything to say; empty means that it may always have. Comments in prose of launchers
+    (`# words`) do not count for the rules that come with verlint. `options` are the settings it takes, each with its
+    default, whose type a given one must have. `doc` is the module docstring, whose first line is the summary. `survey`
+    gathers of a part of the project, as plain data, what the `Pending` findings of the rule must know of
+    all parts."""
 
     code: str
     slug: str

@@ -77,7 +77,9 @@ _PREFIX = (
 
 # Expressions are kept as text and compiled when first used: most runs need few of them.
 _NAMED = ("key", "token", "secret", "passw", "passphrase")
-_NAME_WORD = r"[Kk](?:ey|EY)|[Tt](?:oken|OKEN)|[Ss](?:ecret|ECRET)|[Pp](?:ass(?:w|phrase)|ASS(?:W|PHRASE))"
+_SPELLINGS = tuple(
+    spelling for word in _NAMED for spelling in (word, word.capitalize(), word.upper(), word[0] + word[1:].upper())
+)
 _NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")
 _LONGEST_NAME, _LONGEST_REST = 80, 40
 _A_DAY = 86400  # seconds
@@ -173,11 +175,27 @@ def secret_values(text: str) -> frozenset[str]:
 def names_secret(text: str) -> bool:
     """Whether some name in a text is that of a credential."""
     rest = re.compile(r"\w*")
-    for word in re.compile(_NAME_WORD).finditer(text):
-        end = rest.match(text, word.end()).end()  # type: ignore[union-attr]
-        if is_secret_name(text[_name_start(text, word.start()) : end]):
+    for start, behind in _name_words(text):
+        end = rest.match(text, behind).end()  # type: ignore[union-attr]
+        if is_secret_name(text[_name_start(text, start) : end]):
             return True
     return False
+
+
+def _name_words(text: str) -> Iterator[tuple[int, int]]:
+    """Where the words stand that the name of a credential holds. To look for each spelling takes a tenth of the time
+    of one expression for all."""
+    found: list[tuple[int, int]] = []
+    for spelling in _SPELLINGS:
+        at = text.find(spelling)
+        while at >= 0:
+            found.append((at, at + len(spelling)))
+            at = text.find(spelling, at + len(spelling))
+    before = 0
+    for start, end in sorted(found):
+        if start >= before:
+            yield start, end
+            before = end
 
 
 @lru_cache(maxsize=4096)
@@ -319,11 +337,11 @@ def _plain(matches: Iterable[re.Match[str]], provider: str) -> Iterator[Secret]:
 
 def _named(text: str) -> Iterator[Secret]:
     """Values given to a name that holds a credential."""
-    for word in re.compile(_NAME_WORD).finditer(text):
-        start, end = _name_start(text, word.start()), _name_end(text, word.end())
+    for first, behind in _name_words(text):
+        start, end = _name_start(text, first), _name_end(text, behind)
         if not is_secret_name(text[start:end]) or text.startswith(("}", ":-}"), end):  # `${NAME}`, `${NAME:-}`
             continue
-        after = re.compile(_AFTER_NAME).match(text, word.end())
+        after = re.compile(_AFTER_NAME).match(text, behind)
         if after is None:
             continue
         name = text[start : after.start("delimiter")]

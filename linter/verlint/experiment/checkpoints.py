@@ -335,10 +335,7 @@ def _uses(step: _Step, argv: Sequence[Text]) -> Iterator[Use]:
 
 
 def _mentions_step(word: Text) -> bool:
-    for part in word.parts:  # noqa: SIM110 (asked of each word of each command)
-        if part.__class__ is Literal and "global_step_" in part.text:
-            return True
-    return False
+    return any(part.__class__ is Literal and "global_step_" in part.text for part in word.parts)
 
 
 def _key_and_value(word: Text) -> tuple[str, Text]:

@@ -298,6 +298,19 @@ class Project:
         return found
 
 
+def _common_root(root: Path, files: Iterable[Loaded]) -> Path:
+    """The folder below which all files are: the working directory, or one above it."""
+    common = root
+    for file in files:
+        while not file.path.is_relative_to(common) and common != common.parent:
+            common = common.parent
+    return common
+
+
+def _is_shell(path: str) -> bool:
+    return path.endswith((".sh", ".bash"))
+
+
 def _looked_at(source: Source, kind: Kind) -> str:
     """The text of a file; that of a launcher without lines such as `# start Ray first`, which no rule of ours looks
     at."""
@@ -313,19 +326,6 @@ def _is_prose(line: str) -> bool:
     return line.lstrip().startswith("# ") and "verlint" not in line
 
 
-def _is_shell(path: str) -> bool:
-    return path.endswith((".sh", ".bash"))
-
-
 @of_all_files
 def _speaks_of(project: Project, *words: str) -> bool:
     return any(word in file.source.text.lower() for file in project.files for word in words)
-
-
-def _common_root(root: Path, files: Iterable[Loaded]) -> Path:
-    """The folder below which all files are: the working directory, or one above it."""
-    common = root
-    for file in files:
-        while not file.path.is_relative_to(common) and common != common.parent:
-            common = common.parent
-    return common

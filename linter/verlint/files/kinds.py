@@ -174,10 +174,17 @@ def _job_format(path: str, text: str) -> str:
     return format_of(path, text)
 
 
+def _begins_word(text: str, mark: Mark) -> bool:
+    """Whether a mark of one word is found at once: most are, and the expression takes its time on a long text."""
+    word = mark.words[0]
+    at = text.find(word) if mark.pattern == rf"\b{word}" else -1
+    return at >= 0 and word[0].isalpha() and not (at and (text[at - 1].isalnum() or text[at - 1] == "_"))
+
+
 def mark_of(text: str) -> str:
     """What shows that a text is about VeRL ("starts main_ppo"), or "" when nothing does."""
     for mark in MARKS:
-        if any(word in text for word in mark.words) and re.search(mark.pattern, text):
+        if any(word in text for word in mark.words) and (_begins_word(text, mark) or re.search(mark.pattern, text)):
             return mark.shows
     return ""
 

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
     from verlint_rules.artifacts.local_models import LocalModel
 
+_ENDINGS = (".parquet", ".json", ".jsonl")
 _FILE = pattern(r"[^\[\],'\"\s]+\.(?:parquet|jsonl?)(?=$|[\],'\"\s])")
 _CUTOFF = 0.8
 _TOOL_FOLDERS = ("tools", "data", "scripts/data", "data_preprocess")
@@ -192,8 +193,13 @@ def _inputs(script: Script, ctx: Context) -> list[_Input]:
 def _files(value: Value) -> Iterator[Text]:
     if not value.given or value.text is None:
         return
-    for match in _FILE.finditer(flat(value.text.parts)):
-        yield value.text.slice(match.start(), match.end())
+    text = flat(value.text.parts)
+    if text.isascii() and text.replace("/", "").replace(".", "").replace("_", "").replace("-", "").isalnum():
+        places = [(0, len(text))] if text.endswith(_ENDINGS) and text not in _ENDINGS else []  # one file, or none
+    else:
+        places = [match.span() for match in _FILE.finditer(text)]
+    for start, end in places:
+        yield value.text.slice(start, end)
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,7 @@ def what_is_lost(text: Source, commands: Sequence[Simple]) -> Lost:
 def is_launch(text: Source, command: Simple) -> bool:
     """Whether a command looks like the start of a Python program, or holds overrides."""
     raw = written(text, command)
-    is_marked = any(mark in raw for mark in _MARKS) and _LAUNCH.search(raw) is not None
+    is_marked = "-m verl." in raw or (any(mark in raw for mark in _MARKS) and _LAUNCH.search(raw) is not None)
     return is_marked or sum(is_strong(text, word) for word in command.words) >= 2
 
 
@@ -86,8 +86,13 @@ def program_of(text: Source, command: Simple) -> str:
 def is_override(text: Source, word: syntax.Node) -> bool:
     """Whether a word can be nothing but an override: `a.b=…`, `+a=…`."""
     raw = written(text, word)
-    if "=" not in raw:
+    key, equals, _ = raw.partition("=")
+    if not equals:
         return False
+    if key.isascii() and "." in key and all(map(str.isidentifier, key.split("."))):
+        return True  # nearly all
+    if not any(sign in key for sign in "./@:"):
+        return "+" in raw[:2] and _FORCED.match(raw) is not None
     return _OVERRIDE.match(raw) is not None or ("+" in raw[:2] and _FORCED.match(raw) is not None)
 
 
