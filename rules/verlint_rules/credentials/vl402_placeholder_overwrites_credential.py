@@ -6,7 +6,8 @@ waits on a node that nobody watches. An empty value does the same. With Weights 
 launcher the lost key does no harm yet, which is a warning.
 
 Not counted are documents, assignments that keep what is set (`${WANDB_API_KEY:-…}`, or only while it is unset), a
-start value that an option replaces, and dummy keys for servers that ask for none (`OPENAI_API_KEY=EMPTY`).
+start value that an option replaces or a file that is sourced below and not here (`. ./.env`) may replace, and dummy
+keys for servers that ask for none (`OPENAI_API_KEY=EMPTY`).
 
 Fix: delete the assignment and ask for the variable: `: "${WANDB_API_KEY:?set WANDB_API_KEY}"`. While `set -x` is on
 use a test that does not print it: `[ -n "${WANDB_API_KEY:+set}" ] || { echo "set WANDB_API_KEY" >&2; exit 1; }`.
@@ -17,11 +18,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from verlint.experiment.places import assignments_by_name, assignments_in, replaceable, variants_in
+from verlint.experiment.places import assignments_by_name, assignments_in, replaceable, scripts_in, variants_in
 from verlint.files.kinds import Kind
 from verlint.files.loading import Loaded
 from verlint.finding import Edit, Finding, Safety
 from verlint.languages.bash.command import Assignment, Command
+from verlint.languages.bash.variables import SETS_UP_TOOLS
 from verlint.languages.bash.wrappers import unwrap
 from verlint.lazy import pattern
 from verlint.record import dataclass
@@ -213,6 +215,8 @@ def _in_launcher(file: Loaded, ctx: Context) -> Iterator[Overwritten]:
     for each in assignments_in(ctx.project, file.source):
         common = "_" in each.name or each.exported  # a plain TOKEN is nobody's environment variable
         if common and _overwrites(each.name, each.value) and not replaceable(each, by_name):
+            if _may_be_set_below(each, file, ctx):
+                continue
             whole = _statement(each, statements.get(each.span.in_file()))
             found.append(Overwritten(each.name, _known(each.value), each.span, whole, each.around.xtrace))
     for variant in variants_in(ctx.project, file.source):
@@ -221,6 +225,15 @@ def _in_launcher(file: Loaded, ctx: Context) -> Iterator[Overwritten]:
         if one.span.order() not in seen:
             seen.add(one.span.order())
             yield one
+
+
+def _may_be_set_below(assignment: Assignment, file: Loaded, ctx: Context) -> bool:
+    """Whether a file that nobody has here is sourced after an assignment: mostly it holds the credentials."""
+    place = assignment.span.in_file()
+    paths = [path for script in scripts_in(ctx.project, file.source) for path in script.resolution.paths]
+    missing = (note for path in paths for note in path.notes if note.kind == "missing-source")
+    below = (note for note in missing if note.span.in_file().source is place.source)
+    return any(note.span.in_file().start > place.start and not SETS_UP_TOOLS.search(note.text) for note in below)
 
 
 def _statement(assignment: Assignment, export: Span | None) -> Span | None:
