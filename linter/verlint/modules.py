@@ -1,15 +1,14 @@
 """Our own modules, found and read with fewer steps than Python's usual ones.
 
-A check of one launcher imports more than two hundred of our modules. For each, Python looks through the import path,
-asks more of the file system than it takes, and locks against other threads, of which there are none: that is a tenth of
-the run. Where a package is one plain folder, a module is the file of its name in it, and the compiled file beside it
-counts when it holds the size and the time of that file, as always. Everything else (packages, what is not compiled yet,
-archives, other places for compiled files) is left to Python. The program does this for itself; a library that is
+A check of one launcher imports more than two hundred of our modules. For each, Python looks through its finders and
+asks more of the file system than it takes: that is a fourteenth of the run. Where a package is one plain folder, a
+module is the file of its name in it, and the compiled file beside it counts when it holds the size and the time of that
+file, as always. Everything else (packages, what is not compiled yet, archives, other places for compiled files) is left
+to Python. The program does this for itself; a library that is
 imported by others leaves their imports alone."""
 
 from __future__ import annotations
 
-import builtins
 import os
 import sys
 from _frozen_importlib import ModuleSpec
@@ -18,16 +17,14 @@ from marshal import loads
 
 TYPE_CHECKING = False  # as `typing` says it, without its import
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from types import CodeType, ModuleType
 
 _OURS = ("verlint.", "verlint_rules.")
 _BY_TIME = MAGIC_NUMBER + bytes(4)
 """How a compiled file begins that counts by the time of its source."""
 _HEAD = 16
-_Module = type(sys)
 _BINARY = getattr(os, "O_BINARY", 0)
-_PARSE = "urllib.parse"
 
 
 class _Loader(SourceFileLoader):
@@ -83,71 +80,3 @@ def find_quickly() -> None:
     plain = sys.pycache_prefix is None and not sys.flags.optimize and sys.implementation.cache_tag
     if plain and _Finder not in sys.meta_path:
         sys.meta_path.insert(0, _Finder)
-        builtins.__import__ = _import
-    _import_pathlib()
-
-
-_python_import = builtins.__import__
-
-
-def _import(
-    name: str,
-    globals: Mapping[str, object] | None = None,
-    locals: Mapping[str, object] | None = None,
-    fromlist: Sequence[str] | None = (),
-    level: int = 0,
-) -> ModuleType:
-    """What `from … import …` calls: for one of our modules the shortest way, Python's own for everything else."""
-    if fromlist and not level:
-        module = sys.modules.get(name)
-        if module is None and name.startswith(_OURS):
-            module = _loaded(name)
-        if module is not None and "__path__" not in module.__dict__:  # of a package it may mean a module in it
-            return module
-    return _python_import(name, globals, locals, fromlist, level)
-
-
-def _loaded(name: str) -> ModuleType | None:
-    """A module of ours that is not loaded yet, None for what is not found so."""
-    above, _, last = name.rpartition(".")
-    package = sys.modules.get(above)
-    if package is None:
-        _python_import(above)
-        package = sys.modules[above]
-        if name in sys.modules:
-            return sys.modules[name]
-    spec = _Finder.find_spec(name, package.__path__)
-    if spec is None or spec.loader is None:
-        return None
-    module = sys.modules[name] = _Module(name)
-    module.__dict__.update(
-        __spec__=spec, __loader__=spec.loader, __package__=above, __file__=spec.origin, __cached__=spec.cached
-    )
-    try:
-        spec.loader.exec_module(module)
-    except BaseException:
-        sys.modules.pop(name, None)
-        raise
-    setattr(package, last, module)
-    return module
-
-
-def _import_pathlib() -> None:
-    """Import `pathlib` without `urllib.parse`, which takes longer to import and has one function that only
-    `Path.as_uri` calls, and which is imported when it is called."""
-    if "pathlib" in sys.modules or _PARSE in sys.modules:
-        return
-    stand_in = sys.modules[_PARSE] = type(sys)(_PARSE)
-    stand_in.quote_from_bytes = _quote_from_bytes  # type: ignore[attr-defined]
-    try:
-        __import__("pathlib")
-    except ImportError:  # a Python whose `pathlib` asks for more
-        sys.modules.pop("pathlib", None)
-    finally:
-        del sys.modules[_PARSE]
-
-
-def _quote_from_bytes(text: bytes) -> str:
-    from urllib.parse import quote_from_bytes
-
-    return quote_from_bytes(text)

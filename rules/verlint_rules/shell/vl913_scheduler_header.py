@@ -68,9 +68,11 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
 
 def _late(script: Script, ctx: Context) -> Iterator[Finding]:
     """Lines of the header that stand behind the first command."""
+    if script.document or script.job is not None or "#SBATCH" not in script.source.text:
+        return
     from verlint.languages.slurm import late_lines
 
-    found = None if script.document or script.job is not None else late_lines(script.source)
+    found = late_lines(script.source)
     if found is None:
         return
     first, late = found
