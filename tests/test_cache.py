@@ -150,7 +150,7 @@ def test_after_any_edit_the_same_is_said_as_without(
 
 
 def compare_after_edits(rand: random.Random, project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for _ in range(int(os.environ.get("VERLINT_CACHE_EDITS", "12"))):
+    for _ in range(int(os.environ.get("VERLINT_CACHE_EDITS", "8"))):
         path = rand.choice(list(STATES))
         put(project / path, rand.choice(STATES[path]))
         words = rand.choice(CALLS)
