@@ -150,7 +150,7 @@ def test_after_any_edit_the_same_is_said_as_without(
 
 
 def compare_after_edits(rand: random.Random, project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for _ in range(int(os.environ.get("VERLINT_CACHE_EDITS", "12"))):
+    for _ in range(int(os.environ.get("VERLINT_CACHE_EDITS", "8"))):
         path = rand.choice(list(STATES))
         put(project / path, rand.choice(STATES[path]))
         words = rand.choice(CALLS)
@@ -305,9 +305,11 @@ def test_files_that_the_settings_name_are_not_written_from_an_entry(
 # ---- what is kept, and where
 
 
-def test_files_that_change_something_are_not_kept(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_changes_files_or_asks_past_is_not_kept(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for words in (["--fix"], ["--write-baseline"], ["--add-ignore", "why"]):
         said(["check", *words], capsys)
+    said(["check", "--help"], capsys)
+    said(["check", "--show-settings"], capsys)
     put(project / "verlint.toml", "cache = false\n")
     said(["check"], capsys)
     said(["check", "--no-cache", "scripts"], capsys)

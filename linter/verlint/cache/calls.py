@@ -106,7 +106,7 @@ def _names_file(words: Sequence[str], name: str) -> bool:
 def _before(store: Store, key: str, words: Sequence[str]) -> tuple[int, list[tuple[str, str]]] | None:
     """The exit code of the call, and what it wrote to which stream, if all is as it was."""
     texts = store.get(KIND, key)
-    if texts is None or len(texts) < 2 or not (texts[0].isdigit() and texts[1].isdigit()):
+    if texts is None or len(texts) < 2 or not (texts[0].isdecimal() and texts[1].isdecimal()):
         return None
     end = 2 + 2 * int(texts[1])
     asked = texts[end:]

@@ -93,7 +93,7 @@ class Store:
         if len(rest) > LARGEST - 1_000:
             return
         path = self._path(kind, key)
-        new = f"{path}.{os.getpid()}.new"
+        new = f"{path}.{os.urandom(6).hex()}.new"
         try:
             self._make(os.path.dirname(path))
             handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)

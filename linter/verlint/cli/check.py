@@ -148,6 +148,7 @@ def run(arguments: Arguments) -> int:
         complain(f"verlint: error: {error}")
         return FAILED
     if arguments.show_settings:
+        disk.give_up()
         from verlint.cli.settings_shown import settings_text
 
         sys.stdout.write(settings_text(settings, arguments))

@@ -129,6 +129,9 @@ def _run(arguments: list[str]) -> int:
         parsed.behind = behind
         sys.stdout.flush()
     except SystemExit as stop:
+        from verlint.disk import give_up
+
+        give_up()  # the width of a help is asked past `verlint.disk`
         return stop.code if isinstance(stop.code, int) else FAILED
     if unknown:
         print(_unknown_words(unknown, wanted, parser), file=sys.stderr)
