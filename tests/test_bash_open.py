@@ -95,6 +95,20 @@ def test_unknown_values(text: str, paths: list[list[str]]) -> None:
     assert programs(text) == paths
 
 
+def test_paths_do_not_see_what_others_change() -> None:
+    text = (
+        "A=(1 2) B=x\n"
+        'if [ "$MODE" = long ]; then A[0]=9; B+=y; export B; fi\nprogram "${A[@]}" $B\n'
+        'if [ "$SIZE" = big ]; then A+=(3); unset B; fi\nprogram "${A[@]}" [$B]\n'
+    )
+    assert programs(text) == [
+        ["program 1 2 x", "program 1 2 [x]"],
+        ["program 9 2 xy", "program 9 2 [xy]"],
+        ["program 1 2 x", "program 1 2 3 []"],
+        ["program 9 2 xy", "program 9 2 3 []"],
+    ]
+
+
 def test_options_sorted_by_getopt_are_followed() -> None:
     text = """\
 OPTS=$(getopt -o m: --long model:,lr: -n run -- "$@") || exit 1

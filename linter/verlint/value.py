@@ -109,6 +109,10 @@ class Text:
     @property
     def prefix(self) -> str:
         """The known characters before the first hole."""
+        parts = self.parts
+        if parts and (len(parts) == 1 or isinstance(parts[1], Hole)):
+            first = parts[0]
+            return first.text if isinstance(first, Literal) else ""
         out: list[str] = []
         for part in self.parts:
             if isinstance(part, Hole):
@@ -128,6 +132,9 @@ class Text:
 
     def identity(self) -> tuple[Hashable, ...]:
         """What two texts must share to be the same string on every run: adjoining literals joined, holes by key."""
+        only = self.parts[0] if len(self.parts) == 1 else None
+        if isinstance(only, Literal):
+            return (only.text,) if only.text else ()
         out: list[Hashable] = []
         literal: list[str] = []
         for part in self.parts:

@@ -184,7 +184,9 @@ class Parser(ConditionReader):
         """The command at the cursor, compound or simple, with its redirections; `word` is the reserved word it begins
         with, "" for none."""
         start = self.pos
-        opened = self._compound(word) if word or self.char() == "(" else None
+        if not word and self.char() != "(":
+            return self._simple()
+        opened = self._compound(word)
         if opened is not None:
             self.enter()
             command = opened(start)

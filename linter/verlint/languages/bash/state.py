@@ -166,11 +166,12 @@ class ShellState:
 
     def lookup(self, name: str) -> Variable | None:
         """The variable that a name means here, None when there is none."""
-        for scope in reversed(self.scopes):
-            if name in scope:
-                return self._follow(scope[name])
+        if self.scopes:
+            for scope in reversed(self.scopes):
+                if name in scope:
+                    return self._follow(scope[name])
         variable = self.globals.get(name)
-        return None if variable is None else self._follow(variable)
+        return variable if variable is None or not variable.reference else self._follow(variable)
 
     def reference_of(self, name: str) -> str | None:
         """The name that a `declare -n` variable refers to, None for other variables."""

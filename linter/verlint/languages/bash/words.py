@@ -50,7 +50,9 @@ class WordReader(Cursor):
         while pos < stop and text[pos] not in _ENDS:
             found = _USUAL.match(text, pos, stop) if usual else None
             if found is None or (self.extended and self._begins_extended_glob(found)):
-                if not self._unusual(parts):
+                if text[pos] == '"':
+                    parts.append(self._double_quoted())
+                elif not self._unusual(parts):
                     break
                 pos = self.pos
                 continue
