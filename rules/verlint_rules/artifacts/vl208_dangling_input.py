@@ -23,13 +23,23 @@ from __future__ import annotations
 import posixpath
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from weakref import WeakKeyDictionary
 
 from verlint.experiment.paths import Components, absolute, components, is_below, last_component, parent, shown
 from verlint.experiment.project import Project
 from verlint.experiment.script import Script
 from verlint.experiment.stage import Experiment
-from verlint.experiment.tools import OPEN, Touched, called_source, called_tool, data_files, is_named, touched
+from verlint.experiment.tools import (
+    OPEN,
+    CalledTool,
+    Touched,
+    called_source,
+    called_tool,
+    data_files,
+    is_named,
+    touched,
+)
 from verlint.finding import Finding
 from verlint.languages.bash.command import Command, Surroundings
 from verlint.languages.bash.pieces import flat
@@ -153,12 +163,11 @@ def _filled(reads: _Reads, known: _Known, ctx: Context) -> list[Components]:
     """The folders that commands of unknown effect may have filled; a tool of which each file is known fills none."""
     counts = dict(reads.makers)
     for call, times in known.calls:
-        if not call.writes or any(last_component(use.path).known is None for use in call.writes):
+        named = [each for word in call.tool.words if (each := components(absolute(word, call.tool.cwd))) in counts]
+        if not named or not call.writes or any(last_component(use.path).known is None for use in call.writes):
             continue
-        for word in call.words:
-            folder = components(absolute(word, call.cwd))
-            if folder in counts:
-                counts[folder] -= times
+        for folder in named:
+            counts[folder] -= times
     return [folder for folder, count in counts.items() if count > 0]
 
 
@@ -207,13 +216,15 @@ class _Known:
     calls: list[tuple[_Call, int]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class _Call:
-    """The words of a call of a Python tool, where it runs, and the files that it writes."""
+    """A call of a Python tool, and the files that it writes: few are asked for them."""
 
-    words: tuple[Text, ...]
-    cwd: Text
-    writes: list[Touched]
+    tool: CalledTool
+
+    @cached_property
+    def writes(self) -> list[Touched]:
+        return [use for use in touched(self.tool) if use.how == "write"]
 
 
 _KNOWN: WeakKeyDictionary[Project, dict[str, _Known]] = WeakKeyDictionary()
@@ -242,8 +253,7 @@ def _called(calls: Iterable[tuple[Command, int]], project: Project, start: str) 
     for command, times in calls:
         called = called_tool(command, project.tree, start)
         if called is not None:
-            writes = [use for use in touched(called) if use.how == "write"]
-            yield _Call(called.words, command.around.cwd, writes), times
+            yield _Call(called), times
 
 
 def _in_tools(project: Project, start: str) -> dict[str, tuple[Source, Span]]:
