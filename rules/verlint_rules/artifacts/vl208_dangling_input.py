@@ -23,7 +23,6 @@ from __future__ import annotations
 import posixpath
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from weakref import WeakKeyDictionary
 
 from verlint.experiment.paths import Components, absolute, components, is_below, last_component, parent, shown
@@ -163,8 +162,9 @@ def _filled(reads: _Reads, known: _Known, ctx: Context) -> list[Components]:
     """The folders that commands of unknown effect may have filled; a tool of which each file is known fills none."""
     counts = dict(reads.makers)
     for call, times in known.calls:
-        named = [each for word in call.tool.words if (each := components(absolute(word, call.tool.cwd))) in counts]
-        if not named or not call.writes or any(last_component(use.path).known is None for use in call.writes):
+        named = [each for word in call.words if (each := components(absolute(word, call.cwd))) in counts]
+        writes = _writes(call) if named else []
+        if not writes or any(last_component(use.path).known is None for use in writes):
             continue
         for folder in named:
             counts[folder] -= times
@@ -213,18 +213,13 @@ class _Known:
 
     names: dict[str, tuple[Source, Span]]
     others: str
-    calls: list[tuple[_Call, int]]
+    calls: list[tuple[CalledTool, int]]
 
 
-@dataclass(frozen=True, eq=False)
-class _Call:
-    """A call of a Python tool, and the files that it writes: few are asked for them."""
-
-    tool: CalledTool
-
-    @cached_property
-    def writes(self) -> list[Touched]:
-        return [use for use in touched(self.tool) if use.how == "write"]
+@by_identity
+def _writes(call: CalledTool) -> list[Touched]:
+    """The files that a call writes. Few calls are asked for them."""
+    return [use for use in touched(call) if use.how == "write"]
 
 
 _KNOWN: WeakKeyDictionary[Project, dict[str, _Known]] = WeakKeyDictionary()
@@ -249,11 +244,11 @@ def _written(surveys: Sequence[_Survey], start: str, project: Project) -> _Known
     return known[start]
 
 
-def _called(calls: Iterable[tuple[Command, int]], project: Project, start: str) -> Iterator[tuple[_Call, int]]:
+def _called(calls: Iterable[tuple[Command, int]], project: Project, start: str) -> Iterator[tuple[CalledTool, int]]:
     for command, times in calls:
         called = called_tool(command, project.tree, start)
         if called is not None:
-            yield _Call(called), times
+            yield called, times
 
 
 def _in_tools(project: Project, start: str) -> dict[str, tuple[Source, Span]]:
@@ -342,7 +337,7 @@ def _elsewhere(found: _Input, known: _Known, ctx: Context) -> Iterator[Finding]:
     if found.path.known is None or found.path.known in known.others:
         return
     writes = [
-        use for call, _ in known.calls for use in call.writes if last_component(use.path).known in (found.name, None)
+        use for call, _ in known.calls for use in _writes(call) if last_component(use.path).known in (found.name, None)
     ]
     if not writes or any(found.path.same_as(each.path) is not False for each in writes):
         return
