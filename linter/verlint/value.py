@@ -106,9 +106,6 @@ class Text:
     @property
     def prefix(self) -> str:
         """The known characters before the first hole."""
-        if len(self.parts) == 1:
-            only = self.parts[0]
-            return only.text if only.__class__ is Literal else ""
         out: list[str] = []
         for part in self.parts:
             if isinstance(part, Hole):
@@ -128,10 +125,6 @@ class Text:
 
     def identity(self) -> tuple[Hashable, ...]:
         """What two texts must share to be the same string on every run: adjoining literals joined, holes by key."""
-        if len(self.parts) == 1:
-            only = self.parts[0]
-            if only.__class__ is Literal:
-                return (only.text,) if only.text else ()
         out: list[Hashable] = []
         literal: list[str] = []
         for part in self.parts:
