@@ -335,7 +335,7 @@ def _uses(step: _Step, argv: Sequence[Text]) -> Iterator[Use]:
 
 
 def _mentions_step(word: Text) -> bool:
-    return any(part.__class__ is Literal and "global_step_" in part.text for part in word.parts)
+    return any(isinstance(part, Literal) and "global_step_" in part.text for part in word.parts)
 
 
 def _key_and_value(word: Text) -> tuple[str, Text]:

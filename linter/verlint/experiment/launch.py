@@ -320,17 +320,6 @@ class Launch:
         return found
 
     def __getitem__(self, key: str) -> Value:
-        known = self._values.get(key)
-        if known is None:
-            known = self._values[key] = self._value(key)
-        return known
-
-    @cached_property
-    def _values(self) -> dict[str, Value]:
-        """The values that were asked for: most rules ask for the same keys."""
-        return {}
-
-    def _value(self, key: str) -> Value:
         override = self.by_key.get(key)
         if override is not None and override.form is Form.DELETE:
             return Value(State.ABSENT, key, span=override.word.span, reason=f"~{key} takes the key out of the config")

@@ -72,7 +72,7 @@ class Project:
         """The loaded files of other parts that this one has followed: they belong to it. What a Python tool or a config
         says, it says whoever reads it."""
         kinds = self.whole.kinds
-        others = [each for each in self.tree.sources() if id(each) in kinds and id(each) not in self.kinds]
+        others = [each for each in self.tree.followed() if id(each) in kinds and id(each) not in self.kinds]
         return [each for each in others if kinds[id(each)] not in (Kind.PYTHON, Kind.YAML)]
 
     # ---- scripts

@@ -29,6 +29,7 @@ class Tree:
     """
 
     def __init__(self, root: Path, loaded: Iterable[Loaded] = (), behind: Tree | None = None) -> None:
+        self._pointed: dict[str, Source | None] = {}
         self.root = root
         self._behind = behind
         self._sources: dict[str, Source | None] = {}
@@ -113,7 +114,20 @@ class Tree:
 
     def sources(self) -> list[Source]:
         """Every file that was read so far."""
+        pointed = [source for path, source in self._pointed.items() if source is not None and path not in self._sources]
+        return [*self.followed(), *pointed]
+
+    def followed(self) -> list[Source]:
+        """Every file that was read so far, but those that are only pointed at."""
         return [source for source in self._sources.values() if source is not None]
+
+    def pointed_at(self, path: str) -> Source | None:
+        """The text of a file that a finding names: if nothing follows it, it does not belong to the part for that."""
+        if self._behind is None or path in self._sources:
+            return self.source(path)
+        if path not in self._pointed:
+            self._pointed[path] = self._behind._asked(path)
+        return self._pointed[path]
 
     def by_path(self) -> list[tuple[str, Source]]:
         """Every file that was read so far, with its path."""
@@ -129,12 +143,6 @@ class Tree:
     def is_loaded(self, path: str) -> bool:
         """Whether a file was given, and not read here."""
         return path in self._loaded
-
-    def pointed_at(self, path: str) -> Source | None:
-        """The text of a file that nothing follows: a finding names it, which does not make it belong to a part."""
-        if self._behind is None or path in self._sources:
-            return self.source(path)
-        return self._behind.source(path)
 
     def source(self, path: str) -> Source | None:
         """The text of a file; None when there is none or it is no readable text."""

@@ -83,8 +83,6 @@ def _resumes(launch: Launch) -> bool:
 
 def _remove(saved: dict[Components, Launch], command: Command) -> None:
     """Forget folders that a command may have emptied or moved."""
-    if not saved:
-        return
     argv: Sequence[Text] = unwrap(command.argv).argv
     if not argv or program_name(argv[0]) not in _MOVERS:
         return

@@ -28,7 +28,16 @@ from verlint.experiment.paths import Components, absolute, components, is_below,
 from verlint.experiment.project import Project
 from verlint.experiment.script import Script
 from verlint.experiment.stage import Experiment
-from verlint.experiment.tools import OPEN, Touched, called_source, called_tool, data_files, is_named, touched
+from verlint.experiment.tools import (
+    OPEN,
+    CalledTool,
+    Touched,
+    called_source,
+    called_tool,
+    data_files,
+    is_named,
+    touched,
+)
 from verlint.finding import Finding
 from verlint.languages.bash.command import Command, Surroundings
 from verlint.languages.bash.pieces import flat
@@ -152,12 +161,12 @@ def _filled(reads: _Reads, known: _Known, ctx: Context) -> list[Components]:
     """The folders that commands of unknown effect may have filled; a tool of which each file is known fills none."""
     counts = dict(reads.makers)
     for call, times in known.calls:
-        if not call.writes or any(last_component(use.path).known is None for use in call.writes):
+        named = [each for word in call.words if (each := components(absolute(word, call.cwd))) in counts]
+        writes = _writes(call) if named else []
+        if not writes or any(last_component(use.path).known is None for use in writes):
             continue
-        for word in call.words:
-            folder = components(absolute(word, call.cwd))
-            if folder in counts:
-                counts[folder] -= times
+        for folder in named:
+            counts[folder] -= times
     return [folder for folder, count in counts.items() if count > 0]
 
 
@@ -208,16 +217,13 @@ class _Known:
 
     names: dict[str, tuple[Source, Span]]
     others: str
-    calls: list[tuple[_Call, int]]
+    calls: list[tuple[CalledTool, int]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
-    """The words of a call of a Python tool, where it runs, and the files that it writes."""
-
-    words: tuple[Text, ...]
-    cwd: Text
-    writes: list[Touched]
+@by_identity
+def _writes(call: CalledTool) -> list[Touched]:
+    """The files that a call writes. Few calls are asked for them."""
+    return [use for use in touched(call) if use.how == "write"]
 
 
 _KNOWN: WeakKeyDictionary[Project, dict[str, _Known]] = WeakKeyDictionary()
@@ -242,12 +248,11 @@ def _written(surveys: Sequence[_Survey], start: str, project: Project) -> _Known
     return known[start]
 
 
-def _called(calls: Iterable[tuple[Command, int]], project: Project, start: str) -> Iterator[tuple[_Call, int]]:
+def _called(calls: Iterable[tuple[Command, int]], project: Project, start: str) -> Iterator[tuple[CalledTool, int]]:
     for command, times in calls:
         called = called_tool(command, project.tree, start)
         if called is not None:
-            writes = [use for use in touched(called) if use.how == "write"]
-            yield _Call(called.words, command.around.cwd, writes), times
+            yield called, times
 
 
 def _in_tools(project: Project, start: str) -> dict[str, tuple[Source, Span]]:
@@ -336,7 +341,7 @@ def _elsewhere(found: _Input, known: _Known, ctx: Context) -> Iterator[Finding]:
     if found.path.known is None or found.path.known in known.others:
         return
     writes = [
-        use for call, _ in known.calls for use in call.writes if last_component(use.path).known in (found.name, None)
+        use for call, _ in known.calls for use in _writes(call) if last_component(use.path).known in (found.name, None)
     ]
     if not writes or any(found.path.same_as(each.path) is not False for each in writes):
         return

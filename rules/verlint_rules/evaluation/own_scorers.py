@@ -66,7 +66,7 @@ _REWARD_MODELS = ("reward_model.enable", "reward.reward_model.enable")
 def scored_by_running(variant: Variant, launch: Launch, writers: Writers, ctx: Context) -> Iterator[Finding]:
     """A finding for a launch whose data, as a tool that writes them says, are scored by such a scorer. `writers`
     remembers the tools of each way through a script."""
-    if not _default_scorer(launch):
+    if not _writers(variant, writers, ctx) or not _default_scorer(launch):
         return
     sandbox = any(launch[key].given for key in _SANDBOXES)
     for key in _DATA:
@@ -103,17 +103,19 @@ def _sources_of(value: Value, variant: Variant, writers: Writers, ctx: Context) 
 
 
 def _writers(variant: Variant, writers: Writers, ctx: Context) -> list[CalledTool]:
-    """The tools called in the run that starts the launch which speak of data sources."""
+    """The tools called in the run that starts the launch which speak of data that are scored so."""
     number = min(variant.paths)
     key = (id(variant.entry), number)
     if key not in writers:
         commands = variant.entry.resolution.paths[number].commands
         tools = (called_tool(command, ctx.project.tree, variant.entry.start) for command in commands)
-        writers[key] = [tool for tool in tools if tool is not None and "data_source" in tool.tool.source.text]
+        writers[key] = [tool for tool in tools if tool is not None and any(_said(tool.tool.source))]
     return writers[key]
 
 
 def _said(source: Source) -> Iterator[tuple[str, Span]]:
+    if "data_source" not in source.text:
+        return
     for match in _SAID.finditer(source.text):
         line = source.text.rfind("\n", 0, match.start()) + 1
         if match[1] in SCORERS and not source.text[line:].lstrip().startswith("#"):
