@@ -28,7 +28,6 @@ from verlint.experiment.launch import Launch
 from verlint.finding import Finding
 from verlint.rule import ERROR, WARNING, Context, rule
 from verlint.verl.passthrough import is_open
-from verlint.verl.slips import is_misplaced, is_misspelt
 from verlint_rules.config.reporting import ASK_VERSION, label_of, lacking, report
 from verlint_rules.config.rewriting import with_key, with_plus
 from verlint_rules.config.unknown import Unknown, configs_with, engines_with, missing_part, near_keys, unknown_keys
@@ -122,6 +121,8 @@ def _section(ctx: Context, view: View, part: str, unknown: Unknown) -> Finding |
 def _mistaken(view: View, key: str) -> bool:
     """Whether a key that no version has is a known one with a slip, and none that somebody added. In a launch that sets
     added keys, one in another section may be one of them."""
+    from verlint.verl.slips import is_misplaced, is_misspelt
+
     return is_misspelt(view.schema, key) or (is_misplaced(view.schema, key) and not on_unnamed_fork(view.launch))
 
 

@@ -28,7 +28,7 @@ _DEFAULT = "6379"
 _ADDRESS = pattern(r"--address[= ]\s*[\"']?[^\s\"'/]+:(\d+)[\"']?(?=\s|$)")
 
 
-@rule("VL930", "cluster-port", on=Script, severity=ERROR, since="0.1", words=("ray start",))
+@rule("VL930", "cluster-port", on=Script, severity=ERROR, since="0.1", words=("--address=", "--address $"))
 def check(script: Script, ctx: Context) -> Iterator[Finding]:
     heads: dict[str | None, Command] = {}
     for path in script.resolution.paths:
