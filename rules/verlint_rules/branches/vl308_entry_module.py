@@ -26,7 +26,6 @@ from verlint.files.tree import Tree
 from verlint.finding import Finding
 from verlint.rule import ERROR, Context, rule
 from verlint.verl.in_use import Call
-from verlint.verl.slips import alike
 from verlint_rules.reading.named_files import bases_of, is_filled, is_left_alone, join
 
 _OPEN_TOPS = frozenset(["recipe"])
@@ -104,6 +103,8 @@ def _of_pin(program: Program, launch: Launch, ctx: Context) -> Finding | None:
 
 def _misspelt(program: Program, module: str, entries: Sequence[str], label: str, ctx: Context) -> Finding | None:
     """An entry point of VeRL with a letter or two wrong."""
+    from verlint.verl.slips import alike
+
     ours = module.split(".")
     for entry in entries:
         apart = [(one, two) for one, two in zip(ours, entry.split("."), strict=False) if one != two]

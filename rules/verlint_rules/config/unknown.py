@@ -10,7 +10,6 @@ from verlint.record import dataclass
 from verlint.verl.passthrough import is_open
 from verlint.verl.renames import Rename, rename_of
 from verlint.verl.schema import Schema, facts, forks, leaves_of, schema
-from verlint.verl.slips import is_misplaced, is_misspelt
 from verlint_rules.config.view import View, everywhere, refusals, view_of
 
 
@@ -46,6 +45,8 @@ def _only_of_a_fork(view: View, key: str) -> bool:
 
 def is_of_nobody(view: View, key: str) -> bool:
     """Whether a key is one of no release and no known fork, and was not mistaken for one: somebody added it."""
+    from verlint.verl.slips import is_misplaced, is_misspelt
+
     if is_open(key) or rename_of(key, view.version) is not None or view.schema.history(key).spans:
         return False
     if is_misspelt(view.schema, key) or is_misplaced(view.schema, key) or _only_of_a_fork(view, key):

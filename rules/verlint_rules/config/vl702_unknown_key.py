@@ -11,6 +11,8 @@ beside the launcher, of a pin in a requirements file, or of the family's fork. W
 fit most keys are assumed: then a key that other versions have is a warning, one that is a key of VeRL but for a letter,
 a plural or its section is an error, and all others are taken for those of a VeRL that was changed for the launch.
 
+For EasyR1 (`verl.trainer.main config=FILE`) keys of VeRL and misspelt ones are reported.
+
 Silent for launches with a config of their own, for keys of Hydra (`hydra.run.dir`), for `+key` and `++key`, for
 renamed and removed keys (VL703), and for blocks of documents that only picture a command (`...`).
 
@@ -26,7 +28,6 @@ from verlint.experiment.launch import Launch
 from verlint.finding import Finding
 from verlint.rule import ERROR, WARNING, Context, rule
 from verlint.verl.passthrough import is_open
-from verlint.verl.slips import is_misplaced, is_misspelt
 from verlint_rules.config.reporting import ASK_VERSION, label_of, lacking, report
 from verlint_rules.config.rewriting import with_key, with_plus
 from verlint_rules.config.unknown import Unknown, configs_with, engines_with, missing_part, near_keys, unknown_keys
@@ -35,6 +36,11 @@ from verlint_rules.config.view import View, on_unnamed_fork, view_of
 
 @rule("VL702", "unknown-key", on=Launch, severity=ERROR, since="0.1", fixable="unsafe")
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
+    if launch.program.entry == "verl.trainer.main" and "config" in launch:
+        from verlint_rules.config.easyr1 import unknown_keys as of_easyr1
+
+        yield from of_easyr1(launch, ctx)
+        return
     view = view_of(launch)
     if view is None:
         return
@@ -115,6 +121,8 @@ def _section(ctx: Context, view: View, part: str, unknown: Unknown) -> Finding |
 def _mistaken(view: View, key: str) -> bool:
     """Whether a key that no version has is a known one with a slip, and none that somebody added. In a launch that sets
     added keys, one in another section may be one of them."""
+    from verlint.verl.slips import is_misplaced, is_misspelt
+
     return is_misspelt(view.schema, key) or (is_misplaced(view.schema, key) and not on_unnamed_fork(view.launch))
 
 

@@ -43,7 +43,14 @@ _DECLARING = frozenset(["export", "declare", "typeset", "readonly", "local"])
 _PRINTING = frozenset(["echo", "printf", "print", "test", "expr", "let", "log", "info", "warn", "die", "eval", "set"])
 
 
-@rule("VL927", "misplaced-blank", on=Script, severity=ERROR, since="0.1", words=(" =", "= ", "[", "<<"))
+@rule(
+    "VL927",
+    "misplaced-blank",
+    on=Script,
+    severity=ERROR,
+    since="0.1",
+    words=(" = ", "s= ", "[$", "[-", "[!", "[ $", "<<"),
+)
 def check(script: Script, ctx: Context) -> Iterator[Finding]:
     for text, program in script.syntax:
         if script.document and is_illustration(text.text):

@@ -21,7 +21,6 @@ from verlint.finding import Edit, Finding, Safety
 from verlint.languages.bash.syntax import Assign, Simple
 from verlint.languages.bash.walk import literal_word, walk
 from verlint.rule import WARNING, Context, rule
-from verlint.verl.slips import alike
 
 _KNOWN = """
 CUDA_VISIBLE_DEVICES CUDA_DEVICE_MAX_CONNECTIONS CUDA_LAUNCH_BLOCKING VLLM_ATTENTION_BACKEND VLLM_USE_V1
@@ -50,7 +49,26 @@ _DECLARING = frozenset(["export", "declare", "typeset", "readonly"])
     severity=WARNING,
     since="0.1",
     fixable="unsafe",
-    words=("cuda", "vllm", "wandb", "swanlab", "hf_", "hugging", "nccl", "token", "pytorch", "hydra", "openai"),
+    words=(
+        "cuda_vis",
+        "cuda_la",
+        "cuda_dev",
+        "wandb_mo",
+        "wandb_na",
+        "wandb_pr",
+        "wandb_di",
+        "wandb_en",
+        "swanlab",
+        "hf_",
+        "hugging",
+        "transformers_",
+        "tokenizer_",
+        "nccl_so",
+        "nccl_ib",
+        "nccl_p2",
+        "gloo",
+        "vllm_att",
+    ),
 )
 def check(script: Script, ctx: Context) -> Iterator[Finding]:
     if script.document:
@@ -77,6 +95,8 @@ def _near(name: str, known: frozenset[str]) -> str:
     """The well-known name that a name was meant to be, "" for none."""
     if name in known or not name.isupper() or name[-1].isdigit() or name.endswith(("KEYS", "TOKENS")):
         return ""
+    from verlint.verl.slips import alike
+
     return next((each for each in sorted(known) if abs(len(each) - len(name)) < 3 and alike(name, each)), "")
 
 

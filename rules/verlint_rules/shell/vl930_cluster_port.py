@@ -1,0 +1,87 @@
+"""The nodes of a Ray cluster must call its head at the port that it listens on.
+
+`ray start --head --port=6379` listens there, without `--port` it does too. A node that is started with
+`ray start --address=HEAD:6380` finds nobody, tries for a while and ends; the trainer on the head then waits for GPUs
+that never come.
+
+Reported where head and nodes are started by one script and both ports are known.
+
+Fix: keep the port in one variable, and use it on both sides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from verlint.experiment.script import Script
+from verlint.finding import Finding
+from verlint.languages.bash.command import Command
+from verlint.languages.bash.syntax import Simple
+from verlint.languages.bash.walk import literal_word, walk
+from verlint.languages.bash.wrappers import program_name, unwrap
+from verlint.lazy import pattern
+from verlint.rule import ERROR, Context, rule
+from verlint.source import Span
+from verlint.value import Text
+
+_DEFAULT = "6379"
+_ADDRESS = pattern(r"--address[= ]\s*[\"']?[^\s\"'/]+:(\d+)[\"']?(?=\s|$)")
+
+
+@rule("VL930", "cluster-port", on=Script, severity=ERROR, since="0.1", words=("--address=", "--address $"))
+def check(script: Script, ctx: Context) -> Iterator[Finding]:
+    heads: dict[str | None, Command] = {}
+    for path in script.resolution.paths:
+        for command in path.commands:
+            words = _ray_start(command)
+            if any(word.known == "--head" for word in words):
+                heads.setdefault(_head_port(words), command)
+    if not heads or None in heads:
+        return
+    ports = " or ".join(str(each) for each in heads)
+    for place, port in _calls(script):
+        if port in heads:
+            continue
+        message = f"the head of the cluster listens on port {ports}, and this node calls port {port}"
+        finding = ctx.fail(place, message, help=f"call port {ports}, or start the head with --port={port}")
+        for head in heads.values():
+            finding = finding.with_related(head.span, "the head")
+        yield finding
+
+
+def _calls(script: Script) -> Iterator[tuple[Span, str]]:
+    """Where nodes call a head at a port that is written there, also on ways that are not taken here."""
+    for text, program in script.syntax:
+        for group in program.groups:
+            for node in walk(group):
+                if not isinstance(node, Simple) or not _starts_ray(node):
+                    continue
+                match = _ADDRESS.search(text.text, node.start, node.end)
+                if match is not None:
+                    yield text.span(match.start(), match.end()), match[1]
+
+
+def _starts_ray(node: Simple) -> bool:
+    words = [literal_word(word) for word in node.words]
+    return "ray" in words[:-1] and words[words.index("ray") + 1] == "start"
+
+
+def _ray_start(command: Command) -> tuple[Text, ...]:
+    argv = unwrap(command.argv).argv
+    if len(argv) < 2 or program_name(argv[0]) != "ray" or argv[1].known != "start":
+        return ()
+    return argv[2:]
+
+
+def _head_port(words: tuple[Text, ...]) -> str | None:
+    """The port of a head, None when only the host knows it."""
+    given = _value(words, "--port")
+    return given.known if given is not None else None if any(word.elastic for word in words) else _DEFAULT
+
+
+def _value(words: tuple[Text, ...], option: str) -> Text | None:
+    for at, word in enumerate(words):
+        name, equals, _ = (word.known or word.prefix).partition("=")
+        if name == option:
+            return word.slice(len(name) + 1, 1_000_000) if equals else words[at + 1] if at + 1 < len(words) else None
+    return None
