@@ -202,6 +202,11 @@ def test_other_option_loops(loop: str) -> None:
     assert programs(f'N=4\n{loop}\ntrain "$N" "$V"\n') == [["train 4 <-v>"]]
 
 
+def test_what_an_option_loop_takes_from_an_argument() -> None:
+    loop = 'for a in "$@"; do case $a in -n=*) N="${a#*=}" ;; esac; done'
+    assert programs(f'{loop}\ntrain "$N" "${{N:-4}}"\n') == [["train <-n> 4"]]
+
+
 # ---- paths
 
 
