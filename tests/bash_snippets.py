@@ -481,6 +481,13 @@ SHELL: dict[str, Snippet | str] = {
     "export-no-name-under-errexit": "set -e\nexport MY-NAME=1 || show caught\nexport MY-NAME=1\nshow never\n",
     "export-with-blanks": 'export "A B=1"\nshow $?\nexport "A=1 2" B\nshow $? "$A"\n',
     "errors-to-another-stream": 'exec 3>/dev/null\nx=$({ echo a >&2; echo b; } 2>&3)\nshow "[$x]"\n',
+    "append-behind-a-removed-element": 'a=(x)\nunset "a[0]"\na+=(w)\nshow "${!a[@]}" "${a[@]}"\nb=(x y z)\nunset "b[1]"\nb+=(w)\nshow "${!b[@]}"\nunset "b[3]" "b[2]"\nb+=(v)\nshow "${!b[@]}"\n',
+    "missing-input-of-a-group": "{ show a; } < missing\nshow $?\nset -e\nif { show b; } < missing; then show yes; else show no; fi\n{ show c; } < missing || show caught\nwhile :; do show d; done < missing\nshow never\n",
+    "break-without-loop": "false\nbreak\nshow $?\nfalse\ncontinue 2\nshow $?\n",
+    "options-of-a-child": Snippet(
+        "bash -eo pipefail s.sh a\nshow $?\nbash -o errexit -o nounset s.sh b\nbash +eo pipefail -c 'false | true; show $? $0 $1' x y\nbash -uo errexit -c 'show u; show $NONE; show never'\n",
+        files={"s.sh": "show $1\nfalse | true\nshow on $1\nfalse\nshow end\n"},
+    ),
     "path-of-nothing": '[ -e missing ] || show missing\n[ -e "$X/missing" ] || show missing too\n',
 }
 
