@@ -488,6 +488,8 @@ SHELL: dict[str, Snippet | str] = {
         "bash -eo pipefail s.sh a\nshow $?\nbash -o errexit -o nounset s.sh b\nbash +eo pipefail -c 'false | true; show $? $0 $1' x y\nbash -uo errexit -c 'show u; show $NONE; show never'\n",
         files={"s.sh": "show $1\nfalse | true\nshow on $1\nfalse\nshow end\n"},
     ),
+    "octal-for-tr": "show $(echo abc | tr '\\141' x) $(echo a1b1c | tr '\\061\\142' '_-') \"$(printf 'a\\nb' | tr '\\012' ' ')\" $(echo a7 | tr '\\0617' xy)\n",
+    "dash-in-a-list": "for x in a b - ] z; do [[ $x =~ ^[a-]$ ]] && show $x 1; [[ $x =~ ^[-a]$ ]] && show $x 2; [[ $x =~ ^[]a-c]$ ]] && show $x 3; [[ $x =~ ^[^a-c-]$ ]] && show $x 4; case $x in [a-]) show $x 5;; [!a-]) show $x 6;; esac; done\n",
     "path-of-nothing": '[ -e missing ] || show missing\n[ -e "$X/missing" ] || show missing too\n',
 }
 
