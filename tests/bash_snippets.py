@@ -490,6 +490,11 @@ SHELL: dict[str, Snippet | str] = {
     ),
     "octal-for-tr": "show $(echo abc | tr '\\141' x) $(echo a1b1c | tr '\\061\\142' '_-') \"$(printf 'a\\nb' | tr '\\012' ' ')\" $(echo a7 | tr '\\0617' xy)\n",
     "dash-in-a-list": "for x in a b - ] z; do [[ $x =~ ^[a-]$ ]] && show $x 1; [[ $x =~ ^[-a]$ ]] && show $x 2; [[ $x =~ ^[]a-c]$ ]] && show $x 3; [[ $x =~ ^[^a-c-]$ ]] && show $x 4; case $x in [a-]) show $x 5;; [!a-]) show $x 6;; esac; done\n",
+    "wait-for-nothing": "false\nwait\nshow $?\nfalse\nshow x &\nwait\nshow $?\n",
+    "lone-dash-of-a-child": Snippet(
+        "bash - s.sh a\nbash -e - s.sh b\necho 'show in $1' | bash -s - c\necho 'show in' | bash -\n",
+        files={"s.sh": "show $1\nfalse\nshow end\n"},
+    ),
     "path-of-nothing": '[ -e missing ] || show missing\n[ -e "$X/missing" ] || show missing too\n',
 }
 

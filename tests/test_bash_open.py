@@ -95,6 +95,11 @@ def test_unknown_values(text: str, paths: list[list[str]]) -> None:
     assert programs(text) == paths
 
 
+def test_formats_with_widths_are_known() -> None:
+    text = "show \"$(printf '%05d|%-4s|%4s|%3d' 7 ab cd 12)\" $(printf %08.3f 2.5)\n"
+    assert programs(text) == [["show 00007|ab  |  cd| 12 0002.500"]]
+
+
 def test_options_sorted_by_getopt_are_followed() -> None:
     text = """\
 OPTS=$(getopt -o m: --long model:,lr: -n run -- "$@") || exit 1
