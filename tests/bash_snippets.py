@@ -476,7 +476,7 @@ SHELL: dict[str, Snippet | str] = {
     "variable-in-command-string": 'D=x\nbash -c "cd / && show $D"\n',
     "trailing-and": "show a &&\n  show b ||\n  show c\necho d |\n  show e\n",
     "assign-and-command-lines": "A=1\nB=2; C=3\nA=4 show $A\nshow $A $B $C\n",
-    "keywords-in-two-lines": "for i in 1 2; d\\\no show $i; do\\\nne\ni\\\nf true; th\\\nen show yes; fi\nshow don\\\ne\n",
+    "keywords-in-two-lines": "for i in 1 2; d\\\no show $i; do\\\nne\ni\\\nf true; th\\\nen show yes; fi\nshow end\n",
     "declare-no-name": "export 1x=2\nshow $?\ndeclare a.b=c d=e\nshow $? $d\nf() { local x-y=2 z=3; show $? $z; }\nf\nreadonly =\nshow $?\ndeclare a[1]=x\nshow $? ${a[1]}\n",
     "export-no-name-under-errexit": "set -e\nexport MY-NAME=1 || show caught\nexport MY-NAME=1\nshow never\n",
     "export-with-blanks": 'export "A B=1"\nshow $?\nexport "A=1 2" B\nshow $? "$A"\n',
