@@ -480,6 +480,25 @@ SHELL: dict[str, Snippet | str] = {
     "substitution-keeps-its-changes": "X=1\nY=$(X=2; echo $X; (X=3; echo $X); echo $X)\nshow $X $Y\nX+=0\nshow $X\n",
     "trailing-and": "show a &&\n  show b ||\n  show c\necho d |\n  show e\n",
     "assign-and-command-lines": "A=1\nB=2; C=3\nA=4 show $A\nshow $A $B $C\n",
+    "keywords-in-two-lines": "for i in 1 2; d\\\no show $i; do\\\nne\ni\\\nf true; th\\\nen show yes; fi\nshow end\n",
+    "declare-no-name": "export 1x=2\nshow $?\ndeclare a.b=c d=e\nshow $? $d\nf() { local x-y=2 z=3; show $? $z; }\nf\nreadonly =\nshow $?\ndeclare a[1]=x\nshow $? ${a[1]}\n",
+    "export-no-name-under-errexit": "set -e\nexport MY-NAME=1 || show caught\nexport MY-NAME=1\nshow never\n",
+    "export-with-blanks": 'export "A B=1"\nshow $?\nexport "A=1 2" B\nshow $? "$A"\n',
+    "errors-to-another-stream": 'exec 3>/dev/null\nx=$({ echo a >&2; echo b; } 2>&3)\nshow "[$x]"\n',
+    "append-behind-a-removed-element": 'a=(x)\nunset "a[0]"\na+=(w)\nshow "${!a[@]}" "${a[@]}"\nb=(x y z)\nunset "b[1]"\nb+=(w)\nshow "${!b[@]}"\nunset "b[3]" "b[2]"\nb+=(v)\nshow "${!b[@]}"\n',
+    "missing-input-of-a-group": "{ show a; } < missing\nshow $?\nset -e\nif { show b; } < missing; then show yes; else show no; fi\n{ show c; } < missing || show caught\nwhile :; do show d; done < missing\nshow never\n",
+    "break-without-loop": "false\nbreak\nshow $?\nfalse\ncontinue 2\nshow $?\n",
+    "options-of-a-child": Snippet(
+        "bash -eo pipefail s.sh a\nshow $?\nbash -o errexit -o nounset s.sh b\nbash +eo pipefail -c 'false | true; show $? $0 $1' x y\nbash -uo errexit -c 'show u; show $NONE; show never'\n",
+        files={"s.sh": "show $1\nfalse | true\nshow on $1\nfalse\nshow end\n"},
+    ),
+    "octal-for-tr": "show $(echo abc | tr '\\141' x) $(echo a1b1c | tr '\\061\\142' '_-') \"$(printf 'a\\nb' | tr '\\012' ' ')\" $(echo a7 | tr '\\0617' xy)\n",
+    "dash-in-a-list": "for x in a b - ] z; do [[ $x =~ ^[a-]$ ]] && show $x 1; [[ $x =~ ^[-a]$ ]] && show $x 2; [[ $x =~ ^[]a-c]$ ]] && show $x 3; [[ $x =~ ^[^a-c-]$ ]] && show $x 4; case $x in [a-]) show $x 5;; [!a-]) show $x 6;; esac; done\n",
+    "wait-for-nothing": "false\nwait\nshow $?\nfalse\nshow x &\nwait\nshow $?\n",
+    "lone-dash-of-a-child": Snippet(
+        "bash - s.sh a\nbash -e - s.sh b\necho 'show in $1' | bash -s - c\necho 'show in' | bash -\n",
+        files={"s.sh": "show $1\nfalse\nshow end\n"},
+    ),
     "path-of-nothing": '[ -e missing ] || show missing\n[ -e "$X/missing" ] || show missing too\n',
 }
 

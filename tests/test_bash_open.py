@@ -109,6 +109,11 @@ def test_paths_do_not_see_what_others_change() -> None:
     ]
 
 
+def test_formats_with_widths_are_known() -> None:
+    text = "show \"$(printf '%05d|%-4s|%4s|%3d' 7 ab cd 12)\" $(printf %08.3f 2.5)\n"
+    assert programs(text) == [["show 00007|ab  |  cd| 12 0002.500"]]
+
+
 def test_options_sorted_by_getopt_are_followed() -> None:
     text = """\
 OPTS=$(getopt -o m: --long model:,lr: -n run -- "$@") || exit 1
@@ -124,6 +129,19 @@ done
 train $MODEL "$LR" "$@"
 """
     assert programs(text) == [["getopt -o m: --long model:,lr: -n run -- *$@", "train base <--lr> *$@"]]
+
+
+@pytest.mark.parametrize(
+    ("letters", "given", "ordered"),
+    [
+        ("fx::m:", "-fxy -m big -x --lr=3 rest -fm 5", "-f -x y -m big -x  --lr 3 -f -m 5 -- rest"),
+        ("+fm:", "-f rest -m 5", "-f -- rest -m 5"),
+        ("-fm:", "-f rest -m 5", "-f rest -m 5 --"),
+    ],
+)
+def test_given_options_are_sorted_as_getopt_does(letters: str, given: str, ordered: str) -> None:
+    call = f'getopt -o {letters} --long lr: -- "$@"'
+    assert programs(f'set -- {given}\neval set -- "$({call})"\nshow "$@"\n')[0][-1] == f"show {ordered}"
 
 
 @pytest.mark.parametrize(
@@ -214,6 +232,11 @@ def test_options_of_a_function_that_gets_all_arguments() -> None:
 )
 def test_other_option_loops(loop: str) -> None:
     assert programs(f'N=4\n{loop}\ntrain "$N" "$V"\n') == [["train 4 <-v>"]]
+
+
+def test_the_arms_of_an_option_loop_run_with_their_options() -> None:
+    loop = 'for a in "$@"; do case $a in -n=*) show "${a#*=}" ;; -v) show $a ;; esac; done'
+    assert programs(f"{loop}\n") == [["show <-n>", "show -v"]]
 
 
 # ---- paths
@@ -481,12 +504,18 @@ def test_recorded_builtins() -> None:
 
 
 def test_assignments_in_order() -> None:
-    path = resolve("A=1\nexport B=$A\nf() { local c=3; }\nf\nD=(x y)\nread -r e <<< 5\n").paths[0]
+    path = resolve("A=1\nexport B=$A\nB=2\nf() { local c=3; }\nf\nD=(x y)\nread -r e <<< 5\n").paths[0]
     found = [
         (each.name, each.value.shown if each.value else [item.shown for item in each.items], each.exported)
         for each in path.assignments
     ]
-    assert found == [("A", "1", False), ("B", "1", True), ("c", "3", False), ("D", ["x", "y"], False)]
+    assert found == [
+        ("A", "1", False),
+        ("B", "1", True),
+        ("B", "2", True),
+        ("c", "3", False),
+        ("D", ["x", "y"], False),
+    ]
 
 
 @pytest.mark.parametrize(

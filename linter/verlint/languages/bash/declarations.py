@@ -148,6 +148,8 @@ class Declarations(Reading):
         if not text.isidentifier():
             if MARK in text.partition("=")[0]:
                 self.set_by_strangers(word.shown)
+            elif not re.match(r"[A-Za-z_]\w*\[", text):
+                self.status = 1  # not a valid identifier
             return
         if local and self.scopes:
             self._attributes(self.make_local(text), flags)

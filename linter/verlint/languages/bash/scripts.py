@@ -194,7 +194,7 @@ class Scripts(Redirections):
         if call.string:
             self._command_string(words[at:], options, node)
             return
-        if at >= len(words) or any("s" in option for option in options if option[1:2] != "o") or words[at].known == "-":
+        if at >= len(words) or any("s" in option for option in options if option[1:2] != "o"):
             if self.input is not None and self.input.parts and not has_hole(self.input.parts):
                 self._command_string([Text(self.input.rest()), words[0], *words[at:]], options, node)
             return

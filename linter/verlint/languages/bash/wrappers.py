@@ -171,10 +171,10 @@ def shell_call(argv: Sequence[Text]) -> ShellCall:
     at = 1
     while at < len(argv):
         text = argv[at].known
-        if text is None or text == "-" or not text.startswith(("-", "+")):
+        if text is None or not text.startswith(("-", "+")):
             break
         at += 1
-        if text == "--":
+        if text in ("-", "--"):
             break
         if text.startswith("--"):
             at += text in _SHELL_VALUES
