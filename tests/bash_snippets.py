@@ -474,7 +474,7 @@ SHELL: dict[str, Snippet | str] = {
     ),
     "find-exec": "find_ d -exec cp {} e \\;\nshow next\n",
     "variable-in-command-string": 'D=x\nbash -c "cd / && show $D"\n',
-    "subshell-keeps-its-changes": "A=(1 2) B=x\n(A[0]=9; A+=(3); unset 'A[1]'; B+=y; show \"${A[@]}\" $B)\nshow \"${A[@]}\" $B\n",
+    "subshell-keeps-its-changes": 'A=(1 2) B=x\n(A[0]=9; A+=(3); unset \'A[1]\'; B+=y; show "${A[@]}" $B)\nshow "${A[@]}" $B\n',
     "subshell-keeps-its-attributes": "export A=1 B=5\n(export -n A; declare -i B; B+=1; readonly A; bash -c 'show \"[$A]\" $B')\nB+=1 A=2\nbash -c 'show \"[$A]\" $B'\n",
     "subshell-in-a-function": "X=g\nf() { local X=l; declare -n R=X; (R=in; X+=s; show $X $R); show $X $R; }\nf\nshow $X\n",
     "substitution-keeps-its-changes": "X=1\nY=$(X=2; echo $X; (X=3; echo $X); echo $X)\nshow $X $Y\nX+=0\nshow $X\n",

@@ -56,6 +56,17 @@ class Source:
             at = find("\n", at + 1)
         return starts
 
+    @cached_property
+    def known_as(self) -> str:
+        """What an unknown of this text is known by, the same in every process: the path; of a piece also where it
+        begins, and its text, as one place may hold another text in each call."""
+        if self.parent is None:
+            return self.path
+        from zlib import crc32
+
+        begin = self.pieces[0].outer if self.pieces else 0
+        return f"{self.parent.known_as}@{begin}:{crc32(self.text.encode('utf-8', 'surrogatepass')):08x}"
+
     @property
     def line_count(self) -> int:
         """Number of lines; a text without a final newline has its last line counted too."""

@@ -63,4 +63,4 @@ def _launch(config: ConfigOfLaunch, path: str, launches: Launches) -> Launch:
 
 
 def _caller(source: Source) -> Hole:
-    return Hole(("arguments", id(source)), "$@", "words of the call")
+    return Hole(("arguments", source.known_as), "$@", "words of the call")

@@ -56,7 +56,7 @@ def _entry(block: Block, start: str | None, home: Text) -> Entry:
     folder: Text | None = None
     inside = start or ""
     if block.folder is None:
-        folder = Text((Hole(("job folder", id(block)), "PWD", "folder of the job"),))
+        folder = Text((Hole(("job folder", block.source.known_as), "PWD", "folder of the job"),))
     elif start is None:
         folder = Text((*home.parts, Literal("/" + block.folder))) if block.folder else home
     elif block.folder:

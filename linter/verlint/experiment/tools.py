@@ -137,13 +137,13 @@ def _given(called: CalledTool) -> dict[object, Text]:
             if len(words) == 1 and not words[0].elastic:
                 out[option_key(source, dest)] = words[0]
     for number, word in enumerate(_certain(called.words), 1):
-        out[("argument", id(source), number)] = word
+        out[("argument", source.known_as, number)] = word
     record = called.words[0] if called.words and not called.words[0].elastic else None
     if record is not None:
         from verlint.experiment.records import fields
 
         for number, field in enumerate(fields(record)):
-            out[("field", id(source), 1, number)] = field
+            out[("field", source.known_as, 1, number)] = field
     return out
 
 

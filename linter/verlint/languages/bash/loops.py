@@ -182,7 +182,9 @@ class Loops(SimpleCommands):
         """With bounds nobody knows the body runs once, for any value of its counter."""
         counter = _counter(node.first, self.source.text)
         if counter:
-            hole = Hole(("counter", id(self.source), node.start), counter, "counter of a loop", self.span(node.first))
+            hole = Hole(
+                ("counter", self.source.known_as, node.start), counter, "counter of a loop", self.span(node.first)
+            )
             self.set_plain(counter, (hole,))
 
     def _while(self, node: While) -> None:

@@ -81,7 +81,7 @@ def option_loop(shell: Loops, node: While | For, case: Case, name: str) -> None:
 
 def _run_arm(shell: Loops, arm: CaseArm, option: str, pattern: Word, parameter: str, *, letters: bool) -> None:
     name = option.rstrip("*").rstrip("=")
-    hole = Hole(("option", id(shell.source), name), name, f"option {name}", shell.span(pattern))
+    hole = Hole(("option", shell.source.known_as, name), name, f"option {name}", shell.span(pattern))
     first: Parts = (*plain(name + "="), hole) if "=" in option else plain(name)
     if letters:
         shell.set_plain(parameter, plain(name[1:]))

@@ -97,7 +97,7 @@ class Variables(ShellState):
         if number <= len(self.positional):
             return unmarked(self.positional[number - 1])
         if self.open_arguments:
-            key = ("argument", id(self.source), number - len(self.positional))
+            key = ("argument", self.source.known_as, number - len(self.positional))
             return (Hole(key, f"${number}", f"argument {number} of the caller", self.span(node)),)
         return None
 
@@ -111,7 +111,7 @@ class Variables(ShellState):
             return joined(self.list_values("*", node), self.separators()[:1])
         if name == "#":
             if self.open_arguments:
-                return (Hole(("arguments", id(self.source), "#"), "$#", "number of arguments", self.span(node)),)
+                return (Hole(("arguments", self.source.known_as, "#"), "$#", "number of arguments", self.span(node)),)
             if any_many(self.positional):
                 return (self.hole("$#", "number of arguments", node, ("count", tuple(map(identity, self.positional)))),)
             return plain(str(len(self.positional)))
@@ -210,7 +210,7 @@ class Variables(ShellState):
 
     def arguments_hole(self, node: Node) -> Hole:
         """Whatever further arguments the user may pass."""
-        return Hole(("arguments", id(self.source)), "$@", "arguments of the caller", self.span(node))
+        return Hole(("arguments", self.source.known_as), "$@", "arguments of the caller", self.span(node))
 
     def _array_keys(self, name: str) -> list[Parts]:
         variable = self.lookup(name)

@@ -103,4 +103,4 @@ def _pieces(part: Part, names: list[str], *, in_quotes: bool) -> list[Part]:
 def unknown(expression: str, reason: str, owner: Source, opening: str = DOLLAR) -> Text:
     """What nobody knows before the run; the same expression of one file is the same unknown."""
     name = f"{opening} {expression} }}}}" if opening == DOLLAR else f"{opening}{expression}}}}}"
-    return Text((Hole(("expression", id(owner), expression), name, reason),))
+    return Text((Hole(("expression", owner.known_as, expression), name, reason),))

@@ -25,6 +25,7 @@ from verlint.languages.python.syntax import (
     string,
 )
 from verlint.record import replace
+from verlint.source import Source
 from verlint.value import Hole, Literal, Part, Text, whole
 
 TYPE_CHECKING = False
@@ -113,7 +114,7 @@ class Values:
         if not name:
             written = " ".join(span.text.split())
             name = f"<{written if len(written) <= 40 else written[:37] + '...'}>"
-        key = key or ("python", id(self.parsed.source), span.start)
+        key = key or ("python", self.parsed.source.known_as, span.start)
         return Text((Hole(key, name, reason or "known only when the tool runs", span),), span)
 
     def option(self, node: cst.CSTNode, dest: str) -> Text:
@@ -335,7 +336,9 @@ class Values:
         if name in ("os.environ", "environ") and isinstance(key, str):
             return [self._variable(key, node)]
         if name == "sys.argv" and isinstance(key, int):
-            return [self.hole(node, ("argument", id(self.parsed.source), key), f"<argument {key}>", f"argument {key}")]
+            return [
+                self.hole(node, ("argument", self.parsed.source.known_as, key), f"<argument {key}>", f"argument {key}")
+            ]
         found = self._split(node.value, key, scope)
         if found:
             return found
@@ -370,7 +373,7 @@ class Values:
             separator = constant(given[0]) if given else None
             texts = self.texts(node.func.value, scope)
             if separator == "," and len(texts) == 1 and _argument(texts[0]) is not None:
-                place = ("field", id(self.parsed.source), _argument(texts[0]), key)
+                place = ("field", self.parsed.source.known_as, _argument(texts[0]), key)
                 return [self.hole(node, place, f"<field {key + 1}>", f"field {key + 1} of the record")]
             if separator is None or (isinstance(separator, str) and separator):
                 return self._cut_known(texts, lambda text: text.split(separator), key)
@@ -539,9 +542,9 @@ class Values:
         return []
 
 
-def option_key(source: object, dest: str) -> Hashable:
+def option_key(source: Source, dest: str) -> Hashable:
     """The identity of the unknown that stands for an option of a tool."""
-    return ("option", id(source), dest)
+    return ("option", source.known_as, dest)
 
 
 def _argument(text: Text) -> int | None:
