@@ -212,6 +212,7 @@ def test_settings_are_shown_as_they_hold(project: Path, capsys: pytest.CaptureFi
             "show-files = false  # default\n"
             '# scope = ""  # default\n'
             "plugins = []  # default\n"
+            "cache = true  # default\n"
             "\n"
             "[severity]\n"
             '"VL1" = "info"\n'

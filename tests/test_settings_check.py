@@ -85,8 +85,8 @@ def test_a_table_that_there_is_not_has_its_line(tmp_path: Path, capsys: pytest.C
 
 def test_codes_are_not_guessed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert errors(["check", "--select", "VL99"], capsys, tmp_path) == (2, ["verlint: error: unknown rule 'VL99'"])
-    near = "unknown rule 'VL930' (did you mean VL903?); unknown rule 'splitbatch' (did you mean split-batch?)"
-    found = errors(["check", "--select", "VL930,splitbatch"], capsys, tmp_path)
+    near = "unknown rule 'VL940' (did you mean VL409, VL904?); unknown rule 'splitbatch' (did you mean split-batch?)"
+    found = errors(["check", "--select", "VL940,splitbatch"], capsys, tmp_path)
     assert found == (2, [f"verlint: error: {near}"])
     assert errors(["rule", "VL999"], capsys, tmp_path) == (
         2,

@@ -15,6 +15,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 
+from verlint.experiment.all_files import of_all_files
+from verlint.experiment.project import Project
 from verlint.experiment.script import Script
 from verlint.files.tree import Tree
 from verlint.finding import Edit, Finding, Safety
@@ -104,11 +106,15 @@ def _is_used(name: str, text: str, script: Script, ctx: Context) -> bool:
     """Whether a name stands in another place of the launcher, or in another file."""
     if text.count(name) > 1 or f"${name}" in text:
         return True
-    others = (file.source for file in ctx.project.every_file if file.source is not script.source)
-    return any(name in source.text for source in others) or any(
-        (source := ctx.project.tree.source(path)) is not None and name in source.text
-        for path in _python_files(ctx.project.tree)
+    tree = ctx.project.tree
+    return _is_named(ctx.project, name, script.source.path) or any(
+        (source := tree.pointed_at(path)) is not None and name in source.text for path in _python_files(tree)
     )
+
+
+@of_all_files
+def _is_named(project: Project, name: str, but: str) -> bool:
+    return any(name in file.source.text for file in project.files if file.source.path != but)
 
 
 def _python_files(tree: Tree) -> Iterator[str]:

@@ -122,8 +122,8 @@ class Shell(CompoundCommands):
 
     def and_or(self, item: AndOr) -> None:
         """Run pipelines joined by `&&` and `||`; a program whose status nobody knows is taken to succeed."""
-        if len(item.items) == 1 and not self.traps:
-            pipeline = item.items[0][1]
+        pipeline = item.items[0][1]
+        if len(item.items) == 1 and not self.traps and not ("e" in self.options and is_test(pipeline)):
             self.pipeline(pipeline)
             if self.status and "e" in self.options and not self.unchecked and _ends_on_failure(pipeline):
                 raise Exit(self.status)

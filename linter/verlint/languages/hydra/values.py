@@ -20,9 +20,6 @@ _DEEPEST: Final = 80
 """Nesting at which reading stops; Hydra's own parser runs out of stack somewhat later."""
 
 
-_MOST_DIGITS = 1_000
-
-
 class ValueFault(ValueError):
     """A value that Hydra refuses: `message` in plain words, and the range of offsets that is at fault."""
 
@@ -38,7 +35,7 @@ def parse_value(text: str, start: int) -> Element:
 
 def typed(kind: str, text: str) -> Scalar:
     """The scalar that one unquoted token is."""
-    if kind == lex.INT and len(text) <= _MOST_DIGITS:
+    if kind == lex.INT:
         return int(text)
     if kind == lex.FLOAT:
         return float(text)
