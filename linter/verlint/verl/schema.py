@@ -219,6 +219,8 @@ class Schema:
         self.leaves = leaves
         self.title = title or f"VeRL {version}"
         self._kinds: dict[str, frozenset[str]] = {}
+        self._near: dict[str, list[str]] = {}
+        self._histories: dict[str, History] = {}
 
     @property
     def keys(self) -> frozenset[str]:
@@ -332,6 +334,12 @@ class Schema:
 
     def near(self, key: str) -> list[str]:
         """Keys that somebody who wrote this one may have meant, best first, three at most."""
+        found = self._near.get(key)
+        if found is None:
+            found = self._near[key] = self._nearest(key)
+        return found
+
+    def _nearest(self, key: str) -> list[str]:
         from difflib import SequenceMatcher, get_close_matches
 
         head, _, name = key.rpartition(".")
@@ -349,19 +357,37 @@ class Schema:
 
     def history(self, key: str) -> History:
         """Which released versions have a key, and what became of it by this version."""
+        found = self._histories.get(key)
+        if found is None:
+            found = self._histories[key] = self._history(key)
+        return found
+
+    def _history(self, key: str) -> History:
         from verlint.verl.renames import rename_of
 
         spans: list[tuple[str, str]] = []
         before = ""
         for version in versions():
             other = leaves_of(version, self.name)
-            if other is not None and (key in other or any(each.startswith(key + ".") for each in other)):
+            if other is not None and (key in other or key in _sections_of(version, self.name)):
                 if before and spans and spans[-1][1] == before:
                     spans[-1] = (spans[-1][0], version)
                 else:
                     spans.append((version, version))
             before = version
         return History(key, tuple(spans), rename_of(key, self.version))
+
+
+@lru_cache(maxsize=256)
+def _sections_of(version: str, name: str) -> frozenset[str]:
+    """The keys of a config of a released version that hold other keys."""
+    out: set[str] = set()
+    for key in leaves_of(version, name) or ():
+        while key := key.rpartition(".")[0]:
+            if key in out:
+                break
+            out.add(key)
+    return frozenset(out)
 
 
 @lru_cache(maxsize=512)
