@@ -124,8 +124,14 @@ def _assignment(node: Simple, first: Word, name: str, text: Source) -> tuple[Nod
     return (
         first,
         f"bash starts a program called `{name}` here: the variable is not set",
-        f"write {name}=…, without blanks",
+        f"write {name}={_value(node, text)}, without blanks",
     )
+
+
+def _value(node: Simple, text: Source) -> str:
+    """What stands behind `NAME =`, as written, when it is one word."""
+    last = node.words[-1]
+    return text.text[last.start : last.end] if len(node.words) == 3 and isinstance(last, Word) else "…"
 
 
 def _plain(param: Param, text: Source) -> bool:
@@ -152,11 +158,11 @@ def _declaration(node: Simple, text: Source) -> tuple[Node, str, str] | None:
                 name = literal_word(before)
                 return (
                     word,
-                    f"`{written}` is no name: bash says so, and {name} is not set",
+                    f"bash takes `{written}` for one more name, and refuses it: {name} gets no value",
                     f"write {name}=…, without blanks",
                 )
             if isinstance(before, Assign) and _is_empty(before) and literal and _VALUE.fullmatch(literal):
-                message = f"{before.name} is set to nothing, and `{literal}` is no name"
+                message = f"{before.name} is set to nothing: bash takes `{literal}` for one more name, and refuses it"
                 return word, message, f"write {before.name}={literal}, without the blank"
         before = word
     return None

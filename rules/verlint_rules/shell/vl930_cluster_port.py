@@ -42,7 +42,7 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
     for place, port in _calls(script):
         if port in heads:
             continue
-        message = f"the head of the cluster listens on port {ports}, and this node calls port {port}"
+        message = f"the head of the cluster listens on port {ports}, and this node calls port {port}: it never joins"
         finding = ctx.fail(place, message, help=f"call port {ports}, or start the head with --port={port}")
         for head in heads.values():
             finding = finding.with_related(head.span, "the head")
