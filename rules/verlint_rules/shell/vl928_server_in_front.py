@@ -35,7 +35,13 @@ _PROGRAMS = {
 """Programs that serve with one of these words behind them. Source: their own `--help`."""
 
 _MODULES = frozenset(
-    ["vllm.entrypoints.openai.api_server", "vllm.entrypoints.api_server", "sglang.launch_server", "http.server"]
+    [
+        "vllm.entrypoints.openai.api_server",
+        "vllm.entrypoints.api_server",
+        "sglang.launch_server",
+        "sglang_router.launch_router",
+        "http.server",
+    ]
 )
 
 _SAYS = pattern(r"(?:-h|-v|--help(?:=.*)?|--version)$")
@@ -48,7 +54,7 @@ _SAYS = pattern(r"(?:-h|-v|--help(?:=.*)?|--version)$")
     on=Script,
     severity=ERROR,
     since="0.1",
-    words=("serve", "api_server", "launch_server", "--block", "swift deploy", "http.server"),
+    words=("serve", "api_server", "launch_server", "launch_router", "--block", "swift deploy", "http.server"),
 )
 def check(script: Script, ctx: Context) -> Iterator[Finding]:
     if script.document:
