@@ -38,7 +38,10 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
             words = _ray_start(command)
             if any(word.known == "--head" for word in words):
                 heads.setdefault(_head_port(words), command)
-            elif (address := _value(words, "--address")) is not None and (match := _PORT.search(address.suffix)):
+                continue
+            address = _value(words, "--address")
+            match = None if address is None or "://" in address.shown else _PORT.search(address.suffix)
+            if address is not None and match is not None:
                 called.setdefault(command.span.order(), (address.span or command.span, match[1]))
     if not heads or None in heads:
         return
