@@ -6,7 +6,8 @@ loaded already, and stops with `Reward function 'compute_reward' not found`. A n
 `compute_score`.
 
 Looked at are files of the project that hold the name nowhere: not as a function, not as an import, not in a text.
-Silent for files with `import *` or `globals()`.
+Silent for files that make names as they run (`import *`, `globals()`, `__getattr__`), for files that the launcher
+writes or changes first, and about the name that is not given where a config of one's own (`--config-name`) may give it.
 
 Fix: write the name of the function in the file.
 """
@@ -22,7 +23,7 @@ from verlint.lazy import pattern
 from verlint.rule import ERROR, Context, rule
 from verlint.source import Source
 from verlint.value import Text
-from verlint_rules.reading.named_files import bases_of, join, seen_from
+from verlint_rules.reading.named_files import bases_of, join, may_be_made, seen_from
 
 _PAIRS = (
     ("custom_reward_function.path", "custom_reward_function.name", "compute_score"),
@@ -32,8 +33,8 @@ _PAIRS = (
 """Keys of the file and of the name, and the name when none is given. Source: VeRL 0.3 to 0.9.1 `main_ppo.py`,
 `trainer/ppo/reward.py`."""
 _EASYR1 = "worker.reward.reward_function"
-_DEFINED = pattern(r"(?m)^(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)")
-_ANYTHING = pattern(r"import[ \t]+\*|globals\(\)|setattr\(")
+_DEFINED = pattern(r"(?m)^(?:async[ \t]+)?(def|class)[ \t]+(\w+)")
+_ANYTHING = pattern(r"import[ \t]+\*|(?:globals|vars|locals)\(\)|setattr\(|__dict__|__getattr__|sys\.modules|\bexec\(")
 
 
 @rule(
@@ -49,17 +50,31 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
         source = _file(launch, path, ctx)
         if source is None or _ANYTHING.search(source.text) or re.search(rf"\b{re.escape(name)}\b", source.text):
             continue
+        if _is_made(launch, path, ctx):
+            continue
         from difflib import get_close_matches
 
-        defined = [found for found in _DEFINED.findall(source.text) if not found.startswith("_")]
+        wanted = "class" if word.known and name[:1].isupper() else "def"
+        every = [found for found in _DEFINED.findall(source.text) if not found[1].startswith("_")]
+        defined = [found for kind, found in every if kind == wanted] or [found for _, found in every]
         near = get_close_matches(name, defined, 1, 0.6) or (defined if len(defined) == 1 else [])
+        by_default = ", the name that counts when none is given" if word is path else ""
         finding = ctx.fail(
             word,
-            f"{path.known} has no {name}: the run stops once its models are loaded",
+            f"{path.known} has no {name}{by_default}: the run stops once its models are loaded",
             near=near[0] if near else "",
-            help=f"did you mean {near[0]}?" if near else f"it has {', '.join(defined[:5])}" if defined else "",
+            help=_help(launch, near, defined, given=word is not path),
         )
         yield finding.with_related(source.span(0, len(source.line(1))), "the file")
+
+
+def _help(launch: Launch, near: list[str], defined: list[str], given: bool) -> str:
+    if near and given:
+        return f"did you mean {near[0]}?"
+    if near:
+        section = "reward.custom_reward_function" if _PAIRS[1][0] in launch.by_key else "custom_reward_function"
+        return f"write {section}.name={near[0]}"
+    return f"it has {', '.join(defined[:5])}" if defined else ""
 
 
 def _named(launch: Launch) -> Iterator[tuple[Text, Text, str]]:
@@ -71,8 +86,8 @@ def _named(launch: Launch) -> Iterator[tuple[Text, Text, str]]:
         path = seen_from(file.value_text, launch.command)
         if given is not None and given.value_text.known:
             yield path, given.value_text, given.value_text.known.strip("'\"")
-        elif given is None and default and not launch.passes_arguments:
-            yield path, file.value_text, default
+        elif given is None and default and not launch.passes_arguments and not _has_own_config(launch):
+            yield path, path, default
     override = launch.by_key.get(_EASYR1)
     if override is not None:
         value = seen_from(override.value_text, launch.command)
@@ -81,10 +96,23 @@ def _named(launch: Launch) -> Iterator[tuple[Text, Text, str]]:
             yield value.slice(0, len(head)), value, name
 
 
+def _has_own_config(launch: Launch) -> bool:
+    """Whether a config that is not VeRL's may set more keys."""
+    return any((word.known or word.prefix).startswith(("--config-", "-cn", "-cp", "-cd")) for word in launch.options)
+
+
+def _is_made(launch: Launch, path: Text, ctx: Context) -> bool:
+    """Whether an earlier command of the launcher may write the file, or change it."""
+    known = path.known or ""
+    variants = ctx.project.sites.get(launch.command.span.order(), [])
+    return any(may_be_made(variant, known, ctx.project) for variant in variants)
+
+
 def _file(launch: Launch, path: Text, ctx: Context) -> Source | None:
     """The file of the project that a launch names."""
     known = path.known or ""
-    if not known.endswith(".py") or known.startswith("/"):
+    elsewhere = any((word.known or "").startswith("--working-dir") for word in launch.command.argv)
+    if not known.endswith(".py") or known.startswith("/") or elsewhere:
         return None
     for variant in ctx.project.sites.get(launch.command.span.order(), [])[:1]:
         for base in bases_of(variant, ctx.project.tree):

@@ -269,6 +269,13 @@ def is_left_alone(path: str, variant: Variant, project: Project) -> bool:
     return any(_may_make(event, path, variant) for event in _before(events, variant.command))
 
 
+def may_be_made(variant: Variant, path: str, project: Project) -> bool:
+    """Whether a command that is run before, and is no launch itself, may write the file or bring another one."""
+    events = _before(variant.entry.resolution.paths[min(variant.paths)].events, variant.command)
+    others = (event for event in events if project.launch(event) is None)
+    return any(branch_change(event) is not None or _may_make(event, path, variant) for event in others)
+
+
 def _before(events: Sequence[Event], command: Command) -> Iterator[Command]:
     for event in events:
         if not isinstance(event, Command):

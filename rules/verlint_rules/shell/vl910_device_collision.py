@@ -27,6 +27,9 @@ from verlint.source import Span
 from verlint.value import Text
 
 _LIST = pattern(r"\d+(?:,\d+)*")
+_ENDS = pattern(r"(?:^|[/_-])(?:p?kill|killall|stop|quit|shutdown|cleanup|teardown)(?:[_.-]|$)")
+"""Words of commands that end others."""
+
 _SHARES = ("--gpu-memory-utilization", "--gpu_memory_utilization", "--mem-fraction-static")
 _PROGRAMS = frozenset(["python", "python3", "torchrun", "accelerate", "deepspeed", "vllm", "sglang", "lm_eval"])
 
@@ -62,7 +65,7 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
 def _collisions(path: Path, ctx: Context) -> Iterator[tuple[_Job, _Job]]:
     running: list[_Job] = []
     for turn, command in enumerate(path.commands):
-        if command.name in ("wait", "kill", "pkill"):
+        if command.name == "wait" or _ends_others(command):
             running.clear()
             continue
         if not command.around.background and ctx.project.launch(command) is not None:
@@ -85,9 +88,20 @@ def _collisions(path: Path, ctx: Context) -> Iterator[tuple[_Job, _Job]]:
         running.append(job)
 
 
+def _ends_others(command: Command) -> bool:
+    """`kill`, `xargs kill`, `tmux kill-session`, `docker stop`, `fuser -k`, `bash stop_server.sh`"""
+    if command.around.background or command.name in ("echo", "printf"):
+        return False
+    if command.name in ("fuser", "scancel"):
+        return True
+    return any(_ENDS.search(word.known or "") for word in command.argv[:4])
+
+
 def _serves(command: Command) -> bool:
     """Whether a command holds its GPUs until it is ended: a server that is not told to leave them half free."""
     words = [each.known or each.prefix for each in command.argv]
+    if "--enable-sleep-mode" in words or "--enable-memory-saver" in words:
+        return False
     for option, value in zip(words, [*words[1:], ""], strict=True):
         name, equals, given = option.partition("=")
         if name in _SHARES:

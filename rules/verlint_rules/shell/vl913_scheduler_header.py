@@ -24,7 +24,7 @@ from verlint.experiment.launch import Launch
 from verlint.experiment.places import variants_in
 from verlint.experiment.script import Script
 from verlint.finding import Finding, Severity
-from verlint.languages.bash.syntax import Redirect, Word
+from verlint.languages.bash.syntax import Node, Redirect, Word
 from verlint.languages.bash.walk import walk
 from verlint.lazy import pattern
 from verlint.rule import ERROR, Context, rule
@@ -86,12 +86,14 @@ def _late(script: Script, ctx: Context) -> Iterator[Finding]:
     yield finding.with_related(first, "the first command")
 
 
-def _bodies(script: Script) -> Iterator[Word]:
-    """The texts of the here-documents."""
+def _bodies(script: Script) -> Iterator[Node]:
+    """The texts of the here-documents, and words: quotes may hold lines."""
     for group in script.program(script.source).groups:
         for node in walk(group):
             if isinstance(node, Redirect) and node.body is not None:
                 yield node.body
+            elif isinstance(node, Word):
+                yield node
 
 
 def _judged(launch: Launch, key: str, offer: Amount, what: str, ctx: Context) -> Finding | None:

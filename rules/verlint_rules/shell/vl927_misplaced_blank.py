@@ -4,8 +4,8 @@ To bash a blank ends a word. `MODEL_PATH = /models/base` starts a program called
 empty; `export LR = 1e-6` exports two names and sets neither; `$LR=1e-6` runs the value of the variable. `[` is a
 program too: `[$RANK -eq 0 ]` looks for one called `[0`, `[ $RANK -eq 0]` misses its closing word. Both fail with one
 line on the error output, and a condition takes that for false: the training in its block is skipped. `[ "$A"="$B" ]`
-asks whether one text is empty, which it never is, and `[ $N > 4 ]` writes a file called `4`. An indented `EOF` ends no
-here-document: what stands below is a part of the text, and never run.
+and `[[ $A==b ]]` ask whether one text is empty, which it never is, and `[ $N > 4 ]` writes a file called `4`. An
+indented `EOF` ends no here-document: what stands below is a part of the text, and never run.
 
 Left alone are `NAME= program`, which runs a program with an empty variable, names that are functions or builtins, and
 documents that only picture a command.
@@ -29,6 +29,7 @@ from verlint.languages.bash.syntax import (
     Program,
     Redirect,
     Simple,
+    UnaryTest,
     Word,
 )
 from verlint.languages.bash.walk import literal_word, walk
@@ -39,6 +40,7 @@ from verlint_rules.shell.illustration import is_illustration
 
 _NAME = pattern(r"[A-Za-z_]\w*")
 _VALUE = pattern(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[Tt]rue|[Ff]alse|None|null")
+_MODEL = pattern(r"(?:Qwen|meta-llama|deepseek-ai|mistralai|google|microsoft|openai|allenai|HuggingFaceTB)/[\w.-]+")
 _DECLARING = frozenset(["export", "declare", "typeset", "readonly", "local"])
 _PRINTING = frozenset(["echo", "printf", "print", "test", "expr", "let", "log", "info", "warn", "die", "eval", "set"])
 
@@ -49,7 +51,7 @@ _PRINTING = frozenset(["echo", "printf", "print", "test", "expr", "let", "log", 
     on=Script,
     severity=ERROR,
     since="0.1",
-    words=(" = ", "s= ", "[$", "[-", "[!", "[ $", "<<"),
+    words=(" = ", "s= ", "[$", "[-", "[!", "[ $", "[[ ", "<<"),
 )
 def check(script: Script, ctx: Context) -> Iterator[Finding]:
     for text, program in script.syntax:
@@ -61,9 +63,19 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
                 if isinstance(node, Redirect) and (line := _indented_end(node, text)) is not None:
                     message = f"blanks keep this line from ending the text of line {line[1]}: all below is a part of it"
                     yield ctx.fail(line[0], message, help="write it at the start of its line, without a blank behind")
+                elif isinstance(node, UnaryTest) and _is_joined(node):
+                    message = "without blanks around its `=` this is one text, which is always true"
+                    yield ctx.fail(text.span(node.word.start, node.word.end), message, help="write blanks around it")
                 elif isinstance(node, Simple) and (found := _judged(node, text, functions)) is not None:
                     place, message, help_ = found
                     yield ctx.fail(text.span(place.start, place.end), message, help=help_)
+
+
+def _is_joined(test: UnaryTest) -> bool:
+    """`[[ $A==b ]]`, to bash a lone word"""
+    parts = test.word.parts
+    joined = any(isinstance(part, Lit) and part.text.startswith("=") for part in parts[1:])
+    return test.op == "-n" and isinstance(parts[0], (Param, DoubleQuoted)) and joined
 
 
 def _indented_end(node: Redirect, text: Source) -> tuple[Span, int] | None:
@@ -110,7 +122,7 @@ def _assignment(node: Simple, first: Word, name: str, text: Source) -> tuple[Nod
             target = text.text[first.start : behind.start].strip("${}")
             return first, f"bash runs the value of {target} as a program: it sets nothing", f"write {target}=…"
     if node.assigns:
-        return _after_assignment(node, first, name)
+        return _after_assignment(node, first, name, text)
     second = node.words[1] if len(node.words) > 1 else None
     if not isinstance(second, Word) or not _NAME.fullmatch(name) or name in _PRINTING:
         return None
@@ -124,8 +136,14 @@ def _assignment(node: Simple, first: Word, name: str, text: Source) -> tuple[Nod
     return (
         first,
         f"bash starts a program called `{name}` here: the variable is not set",
-        f"write {name}=…, without blanks",
+        f"write {name}={_value(node, text)}, without blanks",
     )
+
+
+def _value(node: Simple, text: Source) -> str:
+    """What stands behind `NAME =`, as written, when it is one word."""
+    last = node.words[-1]
+    return text.text[last.start : last.end] if len(node.words) == 3 and isinstance(last, Word) else "…"
 
 
 def _plain(param: Param, text: Source) -> bool:
@@ -133,10 +151,13 @@ def _plain(param: Param, text: Source) -> bool:
     return _NAME.fullmatch(written.strip("${}")) is not None
 
 
-def _after_assignment(node: Simple, first: Word, name: str) -> tuple[Node, str, str] | None:
+def _after_assignment(node: Simple, first: Word, name: str, text: Source) -> tuple[Node, str, str] | None:
     last = node.assigns[-1]
     empty = isinstance(last.value, Word) and not last.value.parts
-    if not empty or not _VALUE.fullmatch(name) or last.index is not None:
+    is_model = (
+        len(node.words) == 1 and _MODEL.fullmatch(name) is not None and f"${last.name}" in text.text.replace("{", "")
+    )
+    if not empty or not (_VALUE.fullmatch(name) or is_model) or last.index is not None:
         return None
     message = f"bash sets {last.name} to nothing, and starts a program called `{name}`"
     return first, message, f"write {last.name}={name}, without the blank"
@@ -152,11 +173,11 @@ def _declaration(node: Simple, text: Source) -> tuple[Node, str, str] | None:
                 name = literal_word(before)
                 return (
                     word,
-                    f"`{written}` is no name: bash says so, and {name} is not set",
+                    f"bash takes `{written}` for one more name, and refuses it: {name} gets no value",
                     f"write {name}=…, without blanks",
                 )
             if isinstance(before, Assign) and _is_empty(before) and literal and _VALUE.fullmatch(literal):
-                message = f"{before.name} is set to nothing, and `{literal}` is no name"
+                message = f"{before.name} is set to nothing: bash takes `{literal}` for one more name, and refuses it"
                 return word, message, f"write {before.name}={literal}, without the blank"
         before = word
     return None
@@ -179,7 +200,8 @@ def _bracket(node: Simple, text: Source) -> tuple[Node, str, str] | None:
     for redirect in node.redirects:
         if redirect.op in (">", "<") and not redirect.fd and node.words[0].start < redirect.start < last.start:
             effect = "writes a file" if redirect.op == ">" else "reads a file"
-            operator = "-gt" if redirect.op == ">" else "-lt"
+            letter = "e" if literal_word(redirect.target) == "=" else "t"
+            operator = f"-g{letter}" if redirect.op == ">" else f"-l{letter}"
             return redirect, f"between `[` and `]` a `{redirect.op}` compares nothing: it {effect}", f"write {operator}"
     parts = inside[0].parts if len(inside) == 1 else []
     joined = any(isinstance(part, Lit) and "=" in part.text for part in parts)

@@ -5,8 +5,9 @@
 and the launch behind is never started. `nohup` alone changes nothing about it, and neither does `| tee server.log`.
 
 Looked at are servers that are known to stay, on every way through the launcher that leads from them to a launch.
-Left alone are servers in the background, in a terminal of their own, under `timeout`, on the last line, those of
-documents, which readers start by hand, and `ray start --address … --block`, with which the other nodes of a job wait.
+Left alone are servers in the background, in a terminal of their own, in a job that `sbatch` submits, under `timeout`,
+on the last line, those of documents, which readers start by hand, and `ray start --address … --block`, with which the
+other nodes of a job wait.
 
 Fix: end the line with `> server.log 2>&1 &`, keep `$!`, and wait until the server answers.
 """
@@ -20,7 +21,9 @@ from verlint.experiment.script import Script
 from verlint.finding import Finding
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.wrappers import program_name, unwrap
+from verlint.lazy import pattern
 from verlint.rule import ERROR, Context, rule
+from verlint.source import Span
 
 _PROGRAMS = {
     "vllm": ("serve",),
@@ -32,8 +35,17 @@ _PROGRAMS = {
 """Programs that serve with one of these words behind them. Source: their own `--help`."""
 
 _MODULES = frozenset(
-    ["vllm.entrypoints.openai.api_server", "vllm.entrypoints.api_server", "sglang.launch_server", "http.server"]
+    [
+        "vllm.entrypoints.openai.api_server",
+        "vllm.entrypoints.api_server",
+        "sglang.launch_server",
+        "sglang_router.launch_router",
+        "http.server",
+    ]
 )
+
+_SAYS = pattern(r"(?:-h|-v|--help(?:=.*)?|--version)$")
+"""Options with which a program says something and ends."""
 
 
 @rule(
@@ -42,7 +54,7 @@ _MODULES = frozenset(
     on=Script,
     severity=ERROR,
     since="0.1",
-    words=("serve", "api_server", "launch_server", "--block", "swift deploy", "http.server"),
+    words=("serve", "api_server", "launch_server", "launch_router", "--block", "swift deploy", "http.server"),
 )
 def check(script: Script, ctx: Context) -> Iterator[Finding]:
     if script.document:
@@ -50,19 +62,34 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
     waiting: dict[object, tuple[Command, Command]] = {}
     for path in script.resolution.paths:
         servers: list[Command] = []
+        jobs: list[Span] = []
         for command in path.commands:
+            if command.argv and program_name(unwrap(command.argv).argv[0]) == "sbatch":
+                jobs.append(command.span.in_file())
             if servers and ctx.project.launch(command) is not None:
                 for server in servers:
-                    waiting.setdefault(server.span.order(), (server, command))
+                    if _job(server, jobs) == _job(command, jobs):
+                        waiting.setdefault(server.span.order(), (server, command))
             if _stays(command):
                 servers.append(command)
     for server, behind in waiting.values():
         line = behind.span.in_file().source.position(behind.span.in_file().start).line
-        message = f"this server stays in front: the launcher does not get to the launch in line {line}"
-        finding = ctx.fail(server.span, message, help="run it in the background: end the line with `&`")
+        message = f"this server runs until it is stopped: the launcher does not get to the launch in line {line}"
+        finding = ctx.fail(
+            server.span, message, help="run it in the background: end its line with `&`, and wait until it answers"
+        )
         if server.around.stack:
             finding = finding.with_related(server.around.stack[-1].span, "called here")
         yield finding.with_related(behind.span, "never started")
+
+
+def _job(command: Command, jobs: list[Span]) -> Span | None:
+    """The call of `sbatch` with which a command is submitted: its launcher goes on at once."""
+    places = [command.span.in_file(), *(call.span.in_file() for call in command.around.stack)]
+    for job in jobs:
+        if any(job.source is at.source and job.start <= at.start and at.end <= job.end for at in places):
+            return job
+    return None
 
 
 def _stays(command: Command) -> bool:
@@ -73,11 +100,15 @@ def _stays(command: Command) -> bool:
     unwrapped = unwrap(command.argv)
     if "timeout" in unwrapped.wrappers or not unwrapped.argv:
         return False
+    if "setsid" in unwrapped.wrappers and any(word.known in ("-f", "--fork") for word in command.argv):
+        return False
     words = [each.known or "" for each in unwrapped.argv]
+    if any(_SAYS.match(word) for word in words[1:]):
+        return False
     name = program_name(unwrapped.argv[0])
     if name == "ray":
         return words[1:2] == ["start"] and "--head" in words and "--block" in words
     if name in _PROGRAMS:
-        return words[1:2] == [*_PROGRAMS[name]] and not {"--help", "-h"} & set(words)
+        return words[1:2] == [*_PROGRAMS[name]]
     program = python_program(command.argv)
     return program is not None and program.module and program.entry in _MODULES

@@ -3,15 +3,16 @@
 Programs take nothing from a variable that is called nearly like theirs, and say nothing about it: with
 `CUDA_VISABLE_DEVICES=0,1` the run takes all GPUs, with `WANDB_MODEL=offline` it goes online.
 
-Reported are exported names that differ from a well-known one by a letter, a plural or an underscore, and that stand
-nowhere else in what is checked: not in the launcher, not in another file of the project. Keys and tokens in the plural
-and names with a number are left alone.
+Reported are exported names that differ from a well-known one by a letter, a plural or an underscore, and that nothing
+takes: they stand in front of a `=` only, in the launcher and in all code and config of the project. Keys and tokens in
+the plural and names with a number are left alone.
 
 Fix: write the name that the program reads.
 """
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Iterator
 
@@ -22,6 +23,7 @@ from verlint.files.tree import Tree
 from verlint.finding import Edit, Finding, Safety
 from verlint.languages.bash.syntax import Assign, Simple
 from verlint.languages.bash.walk import literal_word, walk
+from verlint.lazy import pattern
 from verlint.rule import WARNING, Context, rule
 
 _KNOWN = """
@@ -40,6 +42,12 @@ SGLANG_VLM_CACHE_SIZE_MB TORCH_CUDA_ARCH_LIST DEEPSPEED_TIMEOUT ACCELERATE_LOG_L
 
 _MOST_FILES = 5000
 """Names of a project that are looked at for a program that reads the variable after all."""
+
+_READER = pattern(
+    r"\.(?:py|pyx|ipynb|ya?ml|json|toml|cfg|ini|env|sh|bash|slurm|sbatch|j2|jinja|tmpl|js|mjs|ts|rs|go|c|cc|cpp|cu|h|hpp|mk)$"
+    r"|^(?:Makefile|Dockerfile|Containerfile|justfile|\.env)"
+)
+"""Names of files that may take a variable from the environment."""
 
 _DECLARING = frozenset(["export", "declare", "typeset", "readonly"])
 
@@ -87,7 +95,9 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
                     if not near or _is_used(assign.name, text.text, script, ctx):
                         continue
                     span = text.span(assign.start, assign.start + len(assign.name))
-                    message = f"nothing reads {assign.name}: the variable is called {near}"
+                    message = (
+                        f"nothing reads {assign.name}, so this setting has no effect: the variable is called {near}"
+                    )
                     finding = ctx.fail(span, message, near=near, help=f"write {near}")
                     edit = Edit(span.in_file(), near)
                     yield finding.with_fix(f"write {near}", edit, safety=Safety.UNSAFE)
@@ -103,29 +113,39 @@ def _near(name: str, known: frozenset[str]) -> str:
 
 
 def _is_used(name: str, text: str, script: Script, ctx: Context) -> bool:
-    """Whether a name stands in another place of the launcher, or in another file."""
-    if text.count(name) > 1 or f"${name}" in text:
+    """Whether a name stands anywhere but in front of a `=`: whoever copies a launcher copies its slips."""
+    if _is_taken(name, text):
         return True
     tree = ctx.project.tree
     return _is_named(ctx.project, name, script.source.path) or any(
-        (source := tree.pointed_at(path)) is not None and name in source.text for path in _python_files(tree)
+        (source := tree.pointed_at(path)) is not None and name in source.text and _is_taken(name, source.text)
+        for path in _readers(tree)
+        if path != script.source.path
     )
+
+
+def _is_taken(name: str, text: str) -> bool:
+    return re.search(rf"\b{name}\b(?!\+?=)", text) is not None
 
 
 @of_all_files
 def _is_named(project: Project, name: str, but: str) -> bool:
-    return any(name in file.source.text for file in project.files if file.source.path != but)
+    return any(
+        name in file.source.text and _is_taken(name, file.source.text)
+        for file in project.files
+        if file.source.path != but
+    )
 
 
-def _python_files(tree: Tree) -> Iterator[str]:
-    """The first Python files of a project, folder by folder."""
+def _readers(tree: Tree) -> Iterator[str]:
+    """The first files of a project that may read a variable, folder by folder."""
     waiting, looked_at = deque([""]), 0
     while waiting and looked_at < _MOST_FILES:
         folder = waiting.popleft()
         for name in tree.listing(folder or "."):
             path = f"{folder}/{name}" if folder else name
             looked_at += 1
-            if name.endswith(".py"):
+            if _READER.search(name):
                 yield path
             elif "." not in name and tree.is_dir(path):
                 waiting.append(path)

@@ -26,27 +26,41 @@ from verlint.value import Text
 
 _DEFAULT = "6379"
 _ADDRESS = pattern(r"--address[= ]\s*[\"']?[^\s\"'/]+:(\d+)[\"']?(?=\s|$)")
+_PORT = pattern(r":(\d+)$")
 
 
-@rule("VL930", "cluster-port", on=Script, severity=ERROR, since="0.1", words=("--address=", "--address $"))
+@rule("VL930", "cluster-port", on=Script, severity=ERROR, since="0.1", words=("--address",))
 def check(script: Script, ctx: Context) -> Iterator[Finding]:
     heads: dict[str | None, Command] = {}
+    called: dict[object, tuple[Span, str]] = {}
     for path in script.resolution.paths:
         for command in path.commands:
             words = _ray_start(command)
             if any(word.known == "--head" for word in words):
                 heads.setdefault(_head_port(words), command)
+                continue
+            address = _value(words, "--address")
+            match = None if address is None or "://" in address.shown else _PORT.search(address.suffix)
+            if address is not None and match is not None:
+                called.setdefault(command.span.order(), (address.span or command.span, match[1]))
     if not heads or None in heads:
         return
     ports = " or ".join(str(each) for each in heads)
-    for place, port in _calls(script):
+    written = list(_calls(script))
+    followed = [each for each in called.values() if not any(_holds(place, each[0]) for place, _ in written)]
+    for place, port in (*written, *followed):
         if port in heads:
             continue
-        message = f"the head of the cluster listens on port {ports}, and this node calls port {port}"
+        message = f"the head of the cluster listens on port {ports}, and this node calls port {port}: it never joins"
         finding = ctx.fail(place, message, help=f"call port {ports}, or start the head with --port={port}")
         for head in heads.values():
             finding = finding.with_related(head.span, "the head")
         yield finding
+
+
+def _holds(place: Span, address: Span) -> bool:
+    """Whether an address is that of a place, seen already."""
+    return place.source is address.source and place.start < address.end and address.start < place.end
 
 
 def _calls(script: Script) -> Iterator[tuple[Span, str]]:

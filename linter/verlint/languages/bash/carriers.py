@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from verlint.languages.bash.wrappers import program_name
+from verlint.lazy import pattern
 from verlint.record import dataclass
 from verlint.value import Text
 
+_DETACHED = pattern(r"--detach$|-[it]*d[it]*$")
 _CONTAINERS = frozenset(["docker", "podman", "nerdctl", "apptainer", "singularity", "kubectl"])
 _SHARING = frozenset(["apptainer", "singularity"])
 """Containers that start in the folder of their caller and with its variables."""
@@ -92,12 +94,13 @@ def _by_container(name: str, words: list[Text]) -> Carried | None:
     if at is None or shell is None or shell < at:
         return None
     rest = words[shell:]
+    apart = any(_DETACHED.match(each.known or "") for each in words[at + 1 : shell])
     if name in _SHARING:
         folder = _value_of(words[:shell], ("--pwd",))
         return Carried(tuple(rest), foreign=folder is not None)
     if len(rest) < 2 or not (rest[1].known or "").startswith("-"):
         return None
-    return Carried(tuple(rest), foreign=True, mounted=_mounted(words[:shell]))
+    return Carried(tuple(rest), apart=apart, foreign=True, mounted=_mounted(words[:shell]))
 
 
 def _is_command(words: list[Text], at: int) -> bool:
