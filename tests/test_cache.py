@@ -293,6 +293,17 @@ def test_reports_are_written_into_files_again(
     assert not (project / "elsewhere").exists()
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="no such file")
+@pytest.mark.parametrize("redirection", ["", " >/dev/null", " >&-"])
+def test_what_goes_to_standard_output_in_two_ways_keeps_its_order(redirection: str, project: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'linter'}{os.pathsep}{ROOT / 'rules'}"}
+    start = f"{sys.executable} -c 'from verlint.cli.main import console; console()' check"
+    command = f"{start} --output-format concise --output-format json:/dev/stdout{redirection}"
+    runs = [subprocess.run(command, shell=True, env=environment, capture_output=True) for _ in range(2)]
+    assert [run.stdout for run in runs] == [runs[0].stdout] * 2
+    assert bool(runs[0].stdout) == (not redirection)
+
+
 def test_files_that_the_settings_name_are_not_written_from_an_entry(
     project: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -349,7 +360,8 @@ def test_a_folder_of_the_call(project: Path, tmp_path: Path, capsys: pytest.Capt
     assert entries() == []
     for name in "ab":
         assert len(list((tmp_path / name / FORMAT / KIND).iterdir())) == 1
-        assert (tmp_path / name / ".gitignore").read_text().endswith("*\n")
+        assert [path.name for path in (tmp_path / name).iterdir()] == [FORMAT], "what else is there is left alone"
+        assert (tmp_path / name / FORMAT / ".gitignore").read_text().endswith("*\n")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="other permissions")
@@ -381,6 +393,27 @@ def test_old_entries_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(store_module, "MOST", 1)
     kept.put("calls", "newer", ["x"])
     assert list((tmp_path / FORMAT / "calls").iterdir()) == []
+
+
+@pytest.mark.parametrize("words", [["check"], ["check", "scripts/train.sh"]], ids=" ".join)
+def test_a_cache_in_the_checked_folder_changes_nothing(
+    words: list[str], project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fresh = said([*words, "--no-cache"], capsys)
+    kept = [*words, "--cache-dir", "cache"]
+    assert [said(kept, capsys), said(kept, capsys)] == [fresh, fresh]
+    assert said([*words, "--no-cache"], capsys) == fresh
+    monkeypatch.setattr(engine, "check_loaded", refuse)
+    assert said(kept, capsys) == fresh
+
+
+def test_nothing_behind_a_link_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(tmp_path / "other/calls/old", "")
+    os.utime(tmp_path / "other/calls/old", (10**9, 10**9))
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / FORMAT).symlink_to(tmp_path / "other")
+    Store(str(tmp_path / "cache")).put("calls", "new", ["x"])
+    assert (tmp_path / "other/calls/old").exists()
 
 
 # ---- entries that somebody else wrote

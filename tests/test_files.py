@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 
@@ -85,6 +86,18 @@ def test_variables_of_a_running_git_do_not_mislead(here: Path, monkeypatch: pyte
     git(here / "two", "init", "-q")
     monkeypatch.setenv("GIT_DIR", str(here / "two" / ".git"))
     assert found("one") == ["one/a.sh"]
+
+
+@needs_git
+@pytest.mark.skipif(not hasattr(signal, "SIGCHLD"), reason="no such signal")
+def test_git_is_heard_where_nobody_is_told_how_processes_end(here: Path) -> None:
+    put(here, {"a.sh": "", "out/b.sh": "", ".gitignore": "out\n"})
+    git(here, "init", "-q")
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        assert found(".") == [".gitignore", "a.sh"]
+    finally:
+        signal.signal(signal.SIGCHLD, before)
 
 
 @needs_git

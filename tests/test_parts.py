@@ -52,6 +52,17 @@ def test_parts_give_what_the_whole_gives(folder: Path, monkeypatch: pytest.Monke
 
 
 @pytest.mark.usefixtures("one_file_a_part")
+def test_what_a_file_is_about_is_told_by_other_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    choice = "# pick the best checkpoint of {}\n" + LAUNCH + "grep rouge logs/*.txt | sort -k2 | tail -1\n"
+    for name in ("GAD", "all"):
+        (tmp_path / f"choose_{name}.sh").write_text(choice.format(name))
+    assert not [found for found in checked(tmp_path).findings if found.code == "VL514"]
+    (tmp_path / "train.sh").write_text("# verlint: family=gad\n" + LAUNCH)
+    assert [found.file for found in checked(tmp_path).findings if found.code == "VL514"] == ["choose_GAD.sh"]
+
+
+@pytest.mark.usefixtures("one_file_a_part")
 def test_processes_give_what_one_gives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "run_a.sh").write_text(LAUNCH + "export HF_TOKEN=hf_" + "0123456789abcdef" * 2 + "0\n")

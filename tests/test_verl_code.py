@@ -74,3 +74,9 @@ def test_fields(checkout: Path) -> None:
     assert "inner" not in found
     assert code.fields(checkout, "verl.workers.config.Odd") is None
     assert code.fields(checkout, "verl.workers.config.Missing") is None
+
+
+def test_a_link_to_nothing_is_passed_by(checkout: Path) -> None:
+    (checkout / "verl/gone.py").symlink_to("nowhere.py")
+    assert code.names(checkout, "my_loss")
+    assert not code.has(checkout, "verl/gone.py", "run")

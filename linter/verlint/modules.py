@@ -4,8 +4,7 @@ A check of one launcher imports more than two hundred of our modules. For each, 
 asks more of the file system than it takes: that is a fourteenth of the run. Where a package is one plain folder, a
 module is the file of its name in it, and the compiled file beside it counts when it holds the size and the time of that
 file, as always. Everything else (packages, what is not compiled yet, archives, other places for compiled files) is left
-to Python. The program does this for itself; a library that is
-imported by others leaves their imports alone."""
+to Python. The program does this for itself; a library that is imported by others leaves their imports alone."""
 
 from __future__ import annotations
 

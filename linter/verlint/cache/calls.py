@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import sys
+from stat import S_ISREG
 
 from verlint import disk
 from verlint.cache.store import Store, default_folder
@@ -133,11 +134,13 @@ def _write(path: str, text: str) -> None:
 
 
 def _repeat(code: int, said: Sequence[tuple[str, str]]) -> int | None:
-    """Write what was written, in the same order; None when that is not possible. Gives the exit code."""
+    """Write what was written; None when that is not possible, or not in the same order. Gives the exit code."""
+    files = [(name[1:], text) for name, text in said if name[0] == "="]
+    if not all(_is_apart(path) for path, _ in files):
+        return None
     try:
-        for name, text in said:
-            if name[0] == "=":
-                _write(name[1:], text)
+        for path, text in files:
+            _write(path, text)
     except OSError:
         return None
     for stream in (sys.stdout, sys.stderr):
@@ -148,6 +151,16 @@ def _repeat(code: int, said: Sequence[tuple[str, str]]) -> int | None:
             (sys.stdout if name == "1" else sys.stderr).write(text)
     sys.stdout.flush()
     return code
+
+
+def _is_apart(path: str) -> bool:
+    """Whether what is written to a path cannot come between what the streams get, as in `/dev/stdout`."""
+    try:
+        there = os.stat(path)
+        streams = [os.fstat(stream.fileno()) for stream in (sys.stdout, sys.stderr)]
+    except (OSError, ValueError):  # there is none, or a stream is no file
+        return True
+    return S_ISREG(there.st_mode) and not any(os.path.samestat(there, each) for each in streams)
 
 
 def _keep(store: Store, key: str, code: int, said: Sequence[tuple[str, str]], questions: disk.Gathered) -> None:

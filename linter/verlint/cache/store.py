@@ -114,13 +114,13 @@ class Store:
     def _make(self, folder: str) -> None:
         if os.path.isdir(folder):
             return
-        os.makedirs(self.folder, 0o700, exist_ok=True)
-        for name, text in (("CACHEDIR.TAG", _TAG), (".gitignore", _IGNORE)):
-            path = os.path.join(self.folder, name)
+        for each in (self.folder, folder):
+            os.makedirs(each, 0o700, exist_ok=True)
+        for name, text in (("CACHEDIR.TAG", _TAG), (".gitignore", _IGNORE)):  # not beside what else is in the folder
+            path = os.path.join(self._entries, name)
             if not os.path.lexists(path):
                 with open(path, "x", encoding="utf-8") as stream:
                     stream.write(text)
-        os.makedirs(folder, 0o700, exist_ok=True)
 
     def _used(self, path: str, status: os.stat_result) -> None:
         """Let an entry that is asked for stay longer."""
@@ -132,9 +132,11 @@ class Store:
     # ---- what is removed
 
     def _trim(self) -> None:
-        """Remove what nobody asks for any more, now and then."""
+        """Remove what nobody asks for any more, now and then; nothing of a folder that somebody has put a link to."""
         from time import time
 
+        if os.path.islink(self._entries):
+            return
         now, stamp = time(), os.path.join(self._entries, "trimmed")
         try:
             if now - os.stat(stamp).st_mtime < BETWEEN:
@@ -152,11 +154,10 @@ class Store:
     def _every(self) -> Iterator[tuple[float, int, str]]:
         """When each entry was last used, its size and path."""
         for folder, _, names in os.walk(self._entries):
-            for name in names:
+            for name in names if folder != self._entries else ():
                 path = os.path.join(folder, name)
-                if name != "trimmed":
-                    status = os.lstat(path)
-                    yield status.st_mtime, status.st_size, path
+                status = os.lstat(path)
+                yield status.st_mtime, status.st_size, path
 
 
 def _is_ours(status: os.stat_result) -> bool:

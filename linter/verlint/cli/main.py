@@ -92,6 +92,9 @@ def console() -> None:
 
     gc.disable()
     find_quickly()
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # it was closed by whoever started this
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
     code = main()
     try:
         sys.stdout.flush()

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from pathlib import Path
 
 from verlint import disk
-from verlint.files.discovery import NEVER, Candidate
+from verlint.files.discovery import CACHE_MARK, NEVER, Candidate
 from verlint.files.kinds import MARKDOWN_SUFFIXES, SHELL_SUFFIXES, YAML_SUFFIXES
 from verlint.files.reader import LIMIT, shown_path
 from verlint.lazy import pattern
@@ -82,6 +82,8 @@ def _walked(seeds: Iterable[Path], top: Path) -> list[str]:
         try:
             found = disk.entries(folder)
         except OSError:
+            continue
+        if (CACHE_MARK, False, False) in found and folder != top:
             continue
         left -= len(found)
         for name, is_folder, is_link in found:

@@ -14,6 +14,9 @@ from verlint.settings import Settings
 
 NEVER = frozenset({".git", ".hg", ".svn", "node_modules", ".venv", "__pycache__"})
 """Folders that are never entered: none of them holds an author's files."""
+CACHE_MARK = "CACHEDIR.TAG"
+"""A file by which programs mark a folder that holds a cache; those below the checked one are not entered either. What
+is kept in verlint's own would otherwise change with every run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +132,9 @@ class _Search:
             self.result.problems.append(Unreadable(shown, f"cannot be listed: {error.strerror or error}"))
 
         for folder, folders, names in disk.walk(top, complain):
+            if CACHE_MARK in names and folder != os.fspath(top):
+                folders.clear()
+                continue
             folders[:] = [name for name in folders if name not in NEVER]
             for name in folders:
                 if disk.is_link(os.path.join(folder, name)):

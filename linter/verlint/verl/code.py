@@ -29,9 +29,17 @@ def _read(folder: Path) -> tuple[str, str]:
         for name in names:
             if name.endswith(".py") and left:
                 left -= 1
-                text = disk.text(os.path.join(place, name))
+                text = _text(os.path.join(place, name))
                 (configs if "config" in name or "/config" in place else others).append(text)
     return "\n".join(configs), "\n".join(others)
+
+
+def _text(path: str | Path) -> str:
+    """The text of a module, "" for one that cannot be read, such as a link to nothing."""
+    try:
+        return disk.text(path)
+    except OSError:
+        return ""
 
 
 def names(folder: Path, word: str) -> bool:
@@ -78,7 +86,7 @@ def has(folder: Path, module: str, name: str) -> bool:
     path = folder / module
     if not disk.is_file(path):
         return False
-    return re.search(rf"\b{re.escape(name)}\b", disk.text(path)) is not None
+    return re.search(rf"\b{re.escape(name)}\b", _text(path)) is not None
 
 
 def fields(folder: Path, target: str) -> frozenset[str] | None:

@@ -16,13 +16,19 @@ import posixpath
 from collections.abc import Iterator, Sequence
 
 from verlint.experiment.places import assignments_in, commands_in
+from verlint.experiment.project import Project
 from verlint.files.kinds import Kind
 from verlint.files.loading import Loaded
 from verlint.finding import Finding
 from verlint.languages.bash.command import Command
 from verlint.lazy import pattern
-from verlint.rule import INFO, Context, rule
+from verlint.record import dataclass
+from verlint.rule import INFO, Context, Pending, rule
 from verlint.source import Span
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _ROUGE = pattern(r"(?i)rouge")
 _GAD = pattern(r"(?i)(?:^|[^a-z])gad(?:[^a-z]|$)")
@@ -32,10 +38,40 @@ _CHOICE = pattern(
 )
 
 
-@rule("VL514", "diagnostic-as-metric", on=Loaded, severity=INFO, since="0.1", words=("rouge",))
-def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
-    if not _ROUGE.search(file.source.text) or not _is_gad(file, ctx):
+Launches: TypeAlias = "frozenset[tuple[str, str]]"
+"""Where launches stand, "" for those of specs and configs, and their families."""
+
+
+def _families_of_launches(project: Project) -> Launches:
+    """The launches of a part of the project."""
+    written = ((launch.span.in_file().source.path, launch.family) for launch, _ in project.launches)
+    return frozenset([*written, *(("", family) for family in project.families)])
+
+
+@rule(
+    "VL514",
+    "diagnostic-as-metric",
+    on=Loaded,
+    severity=INFO,
+    since="0.1",
+    words=("rouge",),
+    survey=_families_of_launches,
+)
+def check(file: Loaded, ctx: Context) -> Iterator[Finding | Pending]:
+    if not _ROUGE.search(file.source.text):
         return
+    families = _own_families(file, ctx)
+    if families and "gad" not in families:
+        return
+    found = tuple(_choices(file, ctx))
+    if families or "gad" in file.source.path.lower().split("/") or ctx.project.root.name == "gad":
+        yield from found
+    elif found:
+        says = _GAD.search(file.source.path + "\n" + file.source.text) is not None
+        yield _OfWhom(file.source.path, says, found)
+
+
+def _choices(file: Loaded, ctx: Context) -> Iterator[Finding]:
     seen: set[int] = set()
     for span, what in (*_in_shell(file, ctx), *_in_spec(file, ctx)):
         if span.in_file().start not in seen:
@@ -47,15 +83,19 @@ def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
             )
 
 
-def _is_gad(file: Loaded, ctx: Context) -> bool:
-    """Whether a file is about GAD: what it starts, else the folder it lies in, else what it or its neighbours say."""
-    families = _own_families(file, ctx)
-    folders = file.source.path.lower().split("/")
-    if families or "gad" in folders or ctx.project.root.name == "gad":
-        return "gad" in families or not families
-    if "gad" not in ctx.project.families:
-        return False
-    return _GAD.search(file.source.path + "\n" + file.source.text) is not None or _among_gad(file, ctx)
+@dataclass(frozen=True, slots=True)
+class _OfWhom(Pending):
+    """What is found in a file that is about no family: it counts where GAD is launched, if the file says that it is
+    about it (`says`), or the launches nearest to it do."""
+
+    path: str
+    says: bool
+    found: tuple[Finding, ...]
+
+    def conclude(self, surveys: Sequence[Launches], context: Context) -> Iterator[Finding]:
+        launches = frozenset[tuple[str, str]]().union(*surveys)
+        if any(family == "gad" for _, family in launches) and (self.says or _among_gad(self.path, launches)):
+            yield from self.found
 
 
 def _own_families(file: Loaded, ctx: Context) -> set[str]:
@@ -72,12 +112,11 @@ def _own_families(file: Loaded, ctx: Context) -> set[str]:
     return found - {""}
 
 
-def _among_gad(file: Loaded, ctx: Context) -> bool:
+def _among_gad(path: str, launches: Launches) -> bool:
     """Whether the launches nearest to a file are all of GAD."""
-    folder = posixpath.dirname(file.source.path)
-    launches = [(launch.span.in_file().source.path, launch.family) for launch, _ in ctx.project.launches]
+    folder = posixpath.dirname(path)
     while True:
-        near = {family for path, family in launches if not folder or path.startswith(f"{folder}/")}
+        near = {family for place, family in launches if place and (not folder or place.startswith(f"{folder}/"))}
         if near or not folder:
             return near == {"gad"}
         folder = posixpath.dirname(folder)
