@@ -34,7 +34,10 @@ _PKILL_WITH_VALUE = frozenset(
 )
 _NARROW = frozenset(["-P", "--parent", "-g", "--pgroup", "-s", "--session"])
 """Options of pkill that limit it to children or sessions of the caller."""
-_FROM_ALL = pattern(r"\b(?:nvidia-smi|ps\s+(?:aux|-ef|-e)|pgrep|lsof|fuser)\b")
+_FROM_ALL = pattern(
+    r"\b(?:nvidia-smi|ps\s+(?:aux|-ef|-e)|pgrep|lsof(?![^|\n]*\s-\w*i)|fuser(?![^|\n]*\s(?:-n\s|\S+/(?:tcp|udp))))\b"
+)
+"""Lists of what runs on the host; the program behind one port is none."""
 
 
 @rule("VL912", "kills-other-jobs", on=Command, severity=WARNING, since="0.1", words=("kill", "ray stop", "fuser"))
