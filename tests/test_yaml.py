@@ -168,6 +168,7 @@ def test_repeated_keys(text: str, found: list[tuple[str, int, int]]) -> None:
             "add the missing `,` or `]`, or quote the value",
         ),
         ("a: 1\nwrong\nb: 2\n", "wrong", "this line has no `key:`", "write `key: value`, with a blank after the colon"),
+        ("a:\n\xa0\xa0", "\xa0\xa0", "this line has no `key:`", "write `key: value`, with a blank after the colon"),
         (
             'a: "\\q"\n',
             "\\q",

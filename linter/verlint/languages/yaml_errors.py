@@ -119,9 +119,10 @@ def _no_colon(report: _Report) -> YamlError:
     line = report.source.position(report.since).line
     start = report.source.offset(line)
     text = report.source.line(line)
-    lead = len(text) - len(text.lstrip())
+    written = text.strip(" \t\r")  # to YAML other blanks are text
+    at = start + text.find(written)
     hint = "write `key: value`, with a blank after the colon"
-    return YamlError("this line has no `key:`", report.source.span(start + lead, start + len(text.rstrip())), hint)
+    return YamlError("this line has no `key:`", report.source.span(at, at + len(written)), hint)
 
 
 def _block_end(report: _Report) -> YamlError:
