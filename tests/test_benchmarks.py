@@ -60,7 +60,7 @@ def test_the_page_is_written_by_the_script(benchmark: ModuleType) -> None:
     page = PAGE.read_text("utf-8")
     assert page.startswith(before)
     assert page.endswith(behind.partition('"Of processor time"')[2])
-    assert page.count("\n| ") == 13, "a head, a line and eleven cases"
+    assert page.count("\n| ") == 17, "a head, a line and fifteen cases"
 
 
 def test_the_snapshot_of_the_corpora_reads_again() -> None:

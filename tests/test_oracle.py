@@ -41,8 +41,11 @@ EXPLAINED: dict[str, str] = {
     "VL402/bad-after-the-files/train.sh": "a file that is sourced sets what is asked for, and the sandbox has no such file",
     "VL402/good-from-a-file/train.sh": "a file that is sourced sets what is asked for, and the sandbox has no such file",
     "VL702/bad-carried/run.sh": "terminals and containers run commands, which those of the sandbox do not",
+    "VL910/good-ended/run.sh": "the file with the number of the server is there while it runs",
     "VL910/good-server-apart/run.sh": "the server of the sandbox has ended when it is to be stopped",
     "VL913/good-header-in-a-document/submit.sh": "sbatch runs a script later, where the sandbox has no scheduler",
+    "VL928/bad-job/run.sh": "sbatch runs a script later, where the sandbox has no scheduler",
+    "VL928/good-elsewhere/run.sh": "terminals, containers and schedulers run commands, which those of the sandbox do not",
     "VL928/good-in-the-background/run.sh": "a terminal runs a command, which that of the sandbox does not",
 }
 """Calls on which both may differ, as the tests name them, each with the reason."""
