@@ -13,10 +13,10 @@ from verlint.languages.bash.wrappers import program_name, unwrap
 from verlint.lazy import pattern
 from verlint.value import Text
 from verlint_rules.artifacts.merging import merged_folder
+from verlint_rules.evaluation.endpoints import MODEL_SERVERS, option_value
 
 _SHARDS = pattern(r"(?:.*/)?global_step_[^/]+/actor/?")
 _MODEL = frozenset(["--model", "--model-path", "--model_path", "--pretrained_model_name_or_path"])
-_SERVERS = frozenset(["vllm.entrypoints.openai.api_server", "vllm.entrypoints.api_server", "sglang.launch_server"])
 _MERGING = pattern(r"merg|convert|consolidat|export")
 _COPYING = frozenset(["cp", "mv", "ln", "rsync", "install"])
 
@@ -43,12 +43,8 @@ def shards_read(script: Script, project: Project) -> Iterator[tuple[Command, Tex
 
 def _target(argv: tuple[Text, ...]) -> str:
     """Where a merger writes the model; "" for the folder `huggingface` below the shards."""
-    for at, word in enumerate(argv):
-        option, equals, _ = (word.known or word.prefix).partition("=")
-        if option in ("--target_dir", "--target-dir"):
-            given = word.slice(len(option) + 1, 1_000_000) if equals else argv[at + 1] if at + 1 < len(argv) else None
-            return "" if given is None else given.shown.rstrip("/")
-    return ""
+    given = option_value(argv, ("--target_dir", "--target-dir"))
+    return "" if given is None else given.shown.rstrip("/")
 
 
 def _may_make_a_model(argv: tuple[Text, ...]) -> bool:
@@ -72,7 +68,7 @@ def _models(command: Command, argv: tuple[Text, ...], launch: Launch | None) -> 
     if name == "vllm" and words[1:2] == ["serve"] and len(argv) > 2:
         yield argv[2]
     program = python_program(command.argv)
-    if program is not None and program.module and program.entry in _SERVERS:
+    if program is not None and program.module and program.entry in MODEL_SERVERS:
         for option, word in zip(program.arguments, program.arguments[1:], strict=False):
             if option.known in _MODEL:
                 yield word

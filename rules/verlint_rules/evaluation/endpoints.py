@@ -25,6 +25,8 @@ _MODULES: Mapping[str, tuple[int, str]] = {
     "mlx_lm.server": (8080, "mlx_lm"),
     "llama_cpp.server": (8000, "llama.cpp"),
 }
+MODEL_SERVERS = frozenset(name for name, (_, kind) in _MODULES.items() if kind in ("vllm", "sglang"))
+"""Modules of vLLM and SGLang that load a model, or stand before those that do, and serve it until they are stopped."""
 _PROGRAMS: Mapping[tuple[str, ...], tuple[int, str]] = {
     ("vllm", "serve"): (8000, "vllm"),
     ("sglang", "serve"): (30000, "sglang"),
@@ -100,7 +102,7 @@ def _server(command: Command) -> Server | None:
         (port, kind), rest = _MODULES[program.entry], program.arguments
     if not kind:
         return None
-    given = _last(rest, _PORTS)
+    given = option_value(rest, _PORTS)
     if kind == "ollama" and ("OLLAMA_HOST" in command.prefix or "OLLAMA_HOST" in command.around.environment):
         return None
     names = _all(rest, _NAMES) or _all(rest, _MODELS) or _first_operand(rest, kind)
@@ -124,7 +126,8 @@ def _number(text: Text) -> int | None:
     return int(text.known) if text.known is not None and re.fullmatch(r"\d{1,5}", text.known) else None
 
 
-def _last(words: Sequence[Text], names: Sequence[str]) -> Text | None:
+def option_value(words: Sequence[Text], names: Sequence[str]) -> Text | None:
+    """What an option of one of these names is given, `--name value` or `--name=value`: the last one counts."""
     found = None
     for at, word in enumerate(words):
         text = word.known or word.prefix

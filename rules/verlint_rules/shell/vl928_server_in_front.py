@@ -24,6 +24,7 @@ from verlint.languages.bash.wrappers import program_name, unwrap
 from verlint.lazy import pattern
 from verlint.rule import ERROR, Context, rule
 from verlint.source import Span
+from verlint_rules.evaluation.endpoints import MODEL_SERVERS
 
 _PROGRAMS = {
     "vllm": ("serve",),
@@ -34,15 +35,7 @@ _PROGRAMS = {
 }
 """Programs that serve with one of these words behind them. Source: their own `--help`."""
 
-_MODULES = frozenset(
-    [
-        "vllm.entrypoints.openai.api_server",
-        "vllm.entrypoints.api_server",
-        "sglang.launch_server",
-        "sglang_router.launch_router",
-        "http.server",
-    ]
-)
+_MODULES = MODEL_SERVERS | {"http.server"}
 
 _SAYS = pattern(r"(?:-h|-v|--help(?:=.*)?|--version)$")
 """Options with which a program says something and ends."""

@@ -23,6 +23,7 @@ from verlint.lazy import pattern
 from verlint.rule import ERROR, Context, rule
 from verlint.source import Span
 from verlint.value import Text
+from verlint_rules.evaluation.endpoints import option_value
 
 _DEFAULT = "6379"
 _ADDRESS = pattern(r"--address[= ]\s*[\"']?[^\s\"'/]+:(\d+)[\"']?(?=\s|$)")
@@ -39,7 +40,7 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
             if any(word.known == "--head" for word in words):
                 heads.setdefault(_head_port(words), command)
                 continue
-            address = _value(words, "--address")
+            address = option_value(words, ("--address",))
             match = None if address is None or "://" in address.shown else _PORT.search(address.suffix)
             if address is not None and match is not None:
                 called.setdefault(command.span.order(), (address.span or command.span, match[1]))
@@ -89,13 +90,5 @@ def _ray_start(command: Command) -> tuple[Text, ...]:
 
 def _head_port(words: tuple[Text, ...]) -> str | None:
     """The port of a head, None when only the host knows it."""
-    given = _value(words, "--port")
+    given = option_value(words, ("--port",))
     return given.known if given is not None else None if any(word.elastic for word in words) else _DEFAULT
-
-
-def _value(words: tuple[Text, ...], option: str) -> Text | None:
-    for at, word in enumerate(words):
-        name, equals, _ = (word.known or word.prefix).partition("=")
-        if name == option:
-            return word.slice(len(name) + 1, 1_000_000) if equals else words[at + 1] if at + 1 < len(words) else None
-    return None
