@@ -493,6 +493,7 @@ SHELL: dict[str, Snippet | str] = {
         files={"s.sh": "show $1\nfalse | true\nshow on $1\nfalse\nshow end\n"},
     ),
     "octal-for-tr": "show $(echo abc | tr '\\141' x) $(echo a1b1c | tr '\\061\\142' '_-') \"$(printf 'a\\nb' | tr '\\012' ' ')\" $(echo a7 | tr '\\0617' xy)\n",
+    "ranges-in-a-list": "for x in a + - z c; do case $x in [a--]) show $x 1;; [+--]) show $x 2;; esac; case $x in [+z-a]) show $x 3;; [!z-a]) show $x 4;; esac; case $x in [z-a]) show $x 5;; [a-c-z]) show $x 6;; esac; done\n",
     "dash-in-a-list": "for x in a b - ] z; do [[ $x =~ ^[a-]$ ]] && show $x 1; [[ $x =~ ^[-a]$ ]] && show $x 2; [[ $x =~ ^[]a-c]$ ]] && show $x 3; [[ $x =~ ^[^a-c-]$ ]] && show $x 4; case $x in [a-]) show $x 5;; [!a-]) show $x 6;; esac; done\n",
     "wait-for-nothing": "false\nwait\nshow $?\nfalse\nshow x &\nwait\nshow $?\n",
     "lone-dash-of-a-child": Snippet(

@@ -35,7 +35,7 @@ from verlint.memo import WeakKeyDictionary
 from verlint.record import replace
 from verlint.rule import ERROR, Context, rule
 from verlint.source import Span
-from verlint.value import Hole, Literal, State, Text, Value
+from verlint.value import Hole, Literal, State, Text, Value, whole
 from verlint_rules.shell.call_words import conditions_of, is_certain, program_of_source, sites_in
 from verlint_rules.shell.unset_names import Names, names_of, unset_names
 
@@ -158,13 +158,15 @@ def _printed(hole: Hole, span: Span, project: Project) -> str:
     """What is wrong with the number that a program prints, for divisions that can be told; "" for others."""
     known = _KNOWN_DIVISION.fullmatch(hole.name)
     if known is not None:
-        left, right = int(known["a"] or known["c"]), int(known["b"] or known["d"])
+        left, right = whole(known["a"] or known["c"]), whole(known["b"] or known["d"])
+        if left is None or right is None:
+            return ""
         if right == 0:
             return "is empty: a division by zero prints nothing"
-        whole = known["a"] is not None or known["int"] is not None
-        if left < right and whole:
+        cut = known["a"] is not None or known["int"] is not None
+        if left < right and cut:
             return "comes out as 0"
-        return "" if whole or left % right == 0 else f"comes out as {left / right:g}, not a whole number"
+        return "" if cut or left % right == 0 else f"comes out as {left / right:g}, not a whole number"
     written = _substitution(span, project)
     printed = _PYTHON_PRINT.search(written)
     if printed is not None and _DIVISION.search(printed[1]) and not _WHOLE.search(printed[1]):

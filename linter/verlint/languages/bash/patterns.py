@@ -223,6 +223,8 @@ def _bracket(chars: list[tuple[str, bool]], at: int, out: list[str | None]) -> i
 def bracket(members: str, others: list[str], *, negated: bool) -> str:
     """A regular expression for one character: of the members of a bracket, or that one of the other expressions
     matches; `negated`: for any but those."""
+    if not members and not others:
+        return "." if negated else "(?!)"
     if not others:
         return "[" + ("^" if negated else "") + members + "]"
     if negated:
@@ -242,7 +244,6 @@ def _bracket_body(body: list[tuple[str, bool]]) -> tuple[str, list[str]]:
     others: list[str] = []
     at = 0
     while at < len(body):
-        char, quoted = body[at]
         match = re.compile(r"\[:(\w+):\]").match(text, at)
         if match:
             members, more = class_members(match.group(1))
@@ -250,10 +251,18 @@ def _bracket_body(body: list[tuple[str, bool]]) -> tuple[str, list[str]]:
             others.extend(more)
             at = match.end()
             continue
-        if char == "\\" and not quoted and at + 1 < len(body):
-            out.append(re.escape(body[at + 1][0]))
-            at += 2
-            continue
-        out.append("-" if char == "-" and not quoted and 0 < at < len(body) - 1 else re.escape(char))
-        at += 1
+        first, at = _member(body, at)
+        if at + 1 < len(body) and body[at] == ("-", False):
+            last, at = _member(body, at + 1)
+            if first <= last:  # the other way round it has no members
+                out.append(f"{re.escape(first)}-{re.escape(last)}")
+        else:
+            out.append(re.escape(first))
     return "".join(out), others
+
+
+def _member(body: list[tuple[str, bool]], at: int) -> tuple[str, int]:
+    """A character in a bracket, and the place behind it."""
+    if body[at] == ("\\", False) and at + 1 < len(body):
+        at += 1
+    return body[at][0], at + 1
