@@ -74,12 +74,17 @@ class _Evaluator:
         self.at = 0
         self.tokens: list[tuple[int, str]] = []
         self.ends: list[int] = []
-        at = 0
-        stripped = text.rstrip()
+        self._tokenise(0)
+
+    def _tokenise(self, at: int) -> None:
+        """Read the tokens from an offset on."""
+        stripped = self.text.rstrip()
         while at < len(stripped):
             match = _TOKEN.match(stripped, at)
-            if match is None:
-                raise ArithmeticFault(f"cannot be read as arithmetic: {text.strip()}")
+            if match is None:  # bash reads as it evaluates: what stands before it is carried out
+                self.tokens.append((0, stripped[at:].strip()[:1]))
+                self.ends.append(len(stripped))
+                return
             kind = match.lastindex or 0
             self.tokens.append((kind, match.group(kind)))
             at = match.end()
@@ -127,12 +132,12 @@ class _Evaluator:
         """The subscript of an associative array, as it is written; the cursor is behind the `[`."""
         start = self.ends[self.at - 1]
         depth = 1
-        while self.at < len(self.tokens):
-            kind, text = self.tokens[self.at]
-            self.at += 1
-            depth += {"[": 1, "]": -1}.get(text, 0) if kind == 3 else 0
+        for end in range(start, len(self.text)):
+            depth += {"[": 1, "]": -1}.get(self.text[end], 0)
             if depth == 0:
-                return self.text[start : self.ends[self.at - 1] - 1]
+                del self.tokens[self.at :], self.ends[self.at :]
+                self._tokenise(end + 1)
+                return self.text[start:end]
         raise ArithmeticFault("missing ]")
 
     def _get(self, name: str, index: str | None) -> int:
@@ -170,7 +175,7 @@ class _Evaluator:
         first = self._skipped(not test, self._assignment)
         if not self._take(":"):
             raise ArithmeticFault("missing : of ?")
-        second = self._skipped(bool(test), self._assignment)
+        second = self._skipped(bool(test), self._ternary)
         return first if test else second
 
     def _skipped(self, skip: bool, read: Callable[[], int]) -> int:
@@ -249,7 +254,7 @@ def _number(text: str) -> int:
     try:
         if "#" in text:
             base, digits = text.split("#", 1)
-            return int(digits, int(base))
+            return int(digits, int(base)) if int(base) <= 36 else _in_large_base(digits, int(base))
         if text[:2] in ("0x", "0X"):
             return int(text, 16)
         return int(text, 8 if len(text) > 1 and text[0] == "0" else 10)
@@ -257,6 +262,18 @@ def _number(text: str) -> int:
         raise ArithmeticFault(f"{text} is not a number bash can read") from None
 
 
+def _in_large_base(digits: str, base: int) -> int:
+    """A number in a base above 36, where upper and lower case differ."""
+    value = 0
+    for digit in digits:
+        worth = _DIGITS.index(digit)
+        if worth >= base or base > len(_DIGITS):
+            raise ValueError(digit)
+        value = value * base + worth
+    return value
+
+
+_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ@_"
 _OPERATIONS: dict[str, Callable[[int, int], int]] = {
     "+": lambda left, right: left + right,
     "-": lambda left, right: left - right,

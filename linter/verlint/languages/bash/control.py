@@ -10,10 +10,16 @@ from verlint.languages.bash.printing import Argument, integer
 from verlint.languages.bash.run import Exit, LoopControl, Return
 from verlint.languages.bash.syntax import Simple
 from verlint.lazy import pattern
-from verlint.value import Hole, Text
+from verlint.value import Hole, Literal, Text
 
 _NAMELESS = pattern(rf"\s*(?:(?:export|declare|local)\s+(?:-\w+\s+)?)?\w*{MARK}[\w{MARK}]*=")
 """The start of an assignment to a name that nobody knows."""
+
+
+_KEYWORDS = frozenset(
+    ["if", "then", "else", "elif", "fi", "case", "esac", "for", "select", "while", "until", "do", "done", "in",
+     "function", "time", "{", "}", "!", "[[", "]]", "coproc"]
+)  # fmt: skip
 
 
 class Control(Arguments):
@@ -73,12 +79,19 @@ class Control(Arguments):
             method(words[1:], simple)
 
     def _type(self, words: list[Argument], simple: Simple) -> None:
+        rest = self.plain_words(words)[1:]
+        if len(rest) > 1 and known(rest[0]) == "-t":
+            name = flat(rest[-1])
+            kind = "keyword" if name in _KEYWORDS else "function" if name in self.functions else ""
+            kind = kind or ("builtin" if self.builtin(name) is not None else "")
+            self._look_up(rest[-1], simple, plain(kind or "file"), found=bool(kind))
+            return
         self._look_up(self.plain_words(words)[-1], simple)
 
-    def _look_up(self, name: Parts, simple: Simple) -> None:
+    def _look_up(self, name: Parts, simple: Simple, printed: Parts = EMPTY, *, found: bool = False) -> None:
         text = flat(name)
-        if text in self.functions or self.builtin(text) is not None:
-            self.write(plain(text + "\n"))
+        if found or text in self.functions or self.builtin(text) is not None:
+            self.write((*(printed or plain(text)), Literal("\n")))
             self.status = 0
         elif self.run.closed:
             self.status = 1

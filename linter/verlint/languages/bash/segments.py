@@ -175,7 +175,7 @@ class Segments(UsualWords):
     def _is_list(self, param: Param) -> bool:
         if param.op == "len":
             return False
-        return param.name == "@" or (param.index is not None and bare_text(param.index) == "@")
+        return param.op == "names@" or param.name == "@" or (param.index is not None and bare_text(param.index) == "@")
 
     def _put(self, parts: Parts, in_quotes: bool, out: list[Segment]) -> None:
         """Append the result of an expansion; unquoted results may be split."""

@@ -15,7 +15,7 @@ from verlint.languages.bash.run import DiscardLine, Exit, ReadOnly
 from verlint.languages.bash.scripts import Scripts
 from verlint.languages.bash.storage import Array, Scope, Variable
 from verlint.languages.bash.syntax import Assign, Simple
-from verlint.languages.bash.wrappers import CARRIERS, program_name, unwrap_one
+from verlint.languages.bash.wrappers import CARRIERS, Unwrapped, program_name, unwrap_one
 from verlint.value import Hole, Text, literal
 
 TYPE_CHECKING = False
@@ -247,7 +247,7 @@ class SimpleCommands(Scripts):
             if inner.argv:
                 unattended = self.unattended
                 self.unattended = unattended or "timeout" in inner.wrappers
-                self._wrapped(list(inner.argv), inner.assignments, node)
+                self._wrapped(list(inner.argv), inner.assignments, node, inner)
                 self.unattended = unattended
             return
         if self._script_by_path(words, node):
@@ -360,8 +360,18 @@ class SimpleCommands(Scripts):
             self.background, self.unattended, self.cwd, self.output = saved
         return True
 
-    def _wrapped(self, argv: list[Text], assignments: Mapping[str, Text], node: Simple) -> None:
-        self._exporting(assignments, lambda: self._started(argv, node))
+    def _wrapped(
+        self, argv: list[Text], assignments: Mapping[str, Text], node: Simple, by: Unwrapped | None = None
+    ) -> None:
+        withheld, bare = self.withheld, self.bare
+        if by is not None and (by.without or by.bare):
+            self.withheld = withheld.union(self.exported() if by.bare else by.without).difference(assignments)
+            self.bare = bare or by.bare
+        try:
+            self._exporting(assignments, lambda: self._started(argv, node))
+        finally:
+            self.withheld, self.bare = withheld, bare
+            self.changed()
 
     def _exporting(self, assignments: Mapping[str, Text], start: Callable[[], None]) -> None:
         """Start something with variables that are gone afterwards."""
@@ -371,6 +381,7 @@ class SimpleCommands(Scripts):
             saved[name] = None if found is None else found.copy()
             self.assign_value(name, None, value.parts)
             self.export(name)
+        self.changed()
         try:
             start()
         finally:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from verlint.languages.bash.escapes import unescape
+from verlint.languages.bash.escapes import quoted_text, unescape
 from verlint.languages.bash.patterns import (
     MAX_REPEATED,
     Pattern,
@@ -101,13 +101,14 @@ def _quoted_form(shell: Segments, value: Parts, param: Param) -> Parts:
     if has_hole(value):
         return _unknown(shell, param, "transformed unknown")
     text = flat(value)
+    quoted = quoted_text(text)
     made = {
-        "Q": "'" + text.replace("'", "'\\''") + "'",
+        "Q": quoted,
         "U": text.upper(),
         "L": text.lower(),
         "u": text[:1].upper() + text[1:],
         "E": unescape(text),
-        "A": f"{param.name}='" + text.replace("'", "'\\''") + "'",
+        "A": f"{param.name}={quoted}",
     }.get(kind)
     if (kind == "A" and not shell.is_plain(param.name)) or kind in ("a", "P", "K", "k"):
         return _unknown(shell, param, "transformed value")

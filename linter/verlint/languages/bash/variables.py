@@ -161,6 +161,8 @@ class Variables(ShellState):
         if name == "FUNCNAME":
             names = [] if set(self.function_names) <= {"source"} else [*self.function_names[::-1], "main"]
             return [plain(each) for each in names]
+        if name == "DIRSTACK":
+            return [self.cwd, *self.directories[::-1]]
         if name == "BASH_LINENO":
             return [plain(str(each)) for each in (*self.call_lines[::-1], 0)]
         if name == "PIPESTATUS":
@@ -174,7 +176,7 @@ class Variables(ShellState):
     def _from_outside(self, name: str) -> bool:
         """Whether a name nobody assigned may have a value all the same: it is in upper case, so that the environment
         may give it, in an open world, or something that cannot be read may have set any name."""
-        return bool(self.strangers) or (not self.run.closed and name.upper() == name)
+        return bool(self.strangers) or (not self.run.closed and name.upper() == name and not self.bare)
 
     def set_by_strangers(self, what: str) -> None:
         """From here on any name may be set: by a sourced file that is not here, a text that nobody knows."""
