@@ -86,9 +86,17 @@ class _Evaluator:
                 self.ends.append(len(stripped))
                 return
             kind = match.lastindex or 0
-            self.tokens.append((kind, match.group(kind)))
-            at = match.end()
+            text, at = match.group(kind), match.end()
+            if text in ("++", "--") and not self._steps(stripped, at):  # two signs
+                text, at = text[0], at - 1
+            self.tokens.append((kind, text))
             self.ends.append(at)
+
+    def _steps(self, text: str, at: int) -> bool:
+        """Whether `++` or `--` before an offset is one operator: it stands behind or before a name."""
+        kind, last = self.tokens[-1] if self.tokens else (0, "")
+        following = text[at:].lstrip()[:1]
+        return kind == 2 or last == "]" or following.isalpha() or following == "_"
 
     def run(self) -> int:
         if not self.tokens:
@@ -161,12 +169,16 @@ class _Evaluator:
         if target is not None:
             op = self._take(*_ASSIGNING)
             if op:
+                before = self._get(*target) if op != "=" else 0
                 value = self._assignment()
                 if op != "=":
-                    value = self._apply(op[:-1], self._get(*target), value)
+                    value = self._apply(op[:-1], before, value)
                 return self._set(*target, wrap(value))
             self.at = start
-        return self._ternary()
+        value = self._ternary()
+        if self._peek()[0] == 3 and self._peek()[1] in _ASSIGNING:
+            raise ArithmeticFault(f"only variables are assigned to in {self.text.strip()}")
+        return value
 
     def _ternary(self) -> int:
         test = self._binary(0)

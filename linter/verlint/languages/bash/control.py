@@ -5,9 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from verlint.languages.bash.arguments import Arguments
-from verlint.languages.bash.pieces import EMPTY, MARK, Parts, flat, has_hole, join, known, only_hole, plain, shown
+from verlint.languages.bash.pieces import (
+    EMPTY,
+    MARK,
+    Parts,
+    flat,
+    has_hole,
+    identity,
+    join,
+    known,
+    only_hole,
+    plain,
+    shown,
+)
 from verlint.languages.bash.printing import Argument, integer
-from verlint.languages.bash.run import Exit, LoopControl, Return
+from verlint.languages.bash.run import DiscardLine, Exit, LoopControl, Return
 from verlint.languages.bash.syntax import Simple
 from verlint.lazy import pattern
 from verlint.value import Hole, Literal, Text
@@ -95,8 +107,18 @@ class Control(Arguments):
             self.status = 0
         elif self.run.closed:
             self.status = 1
+        elif self.decide(("command", text), f"{text} is installed", simple):
+            self.status = 0
+            self.write((*(printed or self.program_path(name, simple)), Literal("\n")))
         else:
-            self.status = 0 if self.decide(("command", text), f"{text} is installed", simple) else 1
+            self.status = 1
+
+    def program_path(self, name: Parts, simple: Simple) -> Parts:
+        """Where a program lies: in a folder that nobody knows."""
+        if "/" in flat(name):
+            return name
+        folder = self.hole("…", f"folder of {shown(name)}", simple, ("folder of", identity(name)))
+        return (folder, Literal("/"), *name)
 
     # ---- ending
 
@@ -153,8 +175,11 @@ class Control(Arguments):
 
     def _let(self, words: list[Argument], simple: Simple) -> None:
         value: int | Hole = 0
-        for each in self.plain_words(words)[1:]:
-            value = self.arithmetic(each, simple)
+        try:
+            for each in self.plain_words(words)[1:]:
+                value = self.arithmetic(each, simple)
+        except DiscardLine:  # `let` fails, and the line goes on
+            value = 0
         self.status = 0 if isinstance(value, Hole) or value else 1
 
     def _test_builtin(self, words: list[Argument], simple: Simple) -> None:

@@ -43,7 +43,7 @@ class Declarations(Reading):
             self.changed()
             return
         rest, status = self._whole_variables(rest)
-        self._declare_all(rest, simple, flags, exported=True, local=False)
+        self._declare_all(rest, simple, flags, exported=True, local=None)
         self.status = self.status or status
         for text in self.texts(rest):
             self._keep(text.prefix)
@@ -113,22 +113,25 @@ class Declarations(Reading):
     def _readonly(self, words: list[Argument], simple: Simple) -> None:
         flags, rest = self._flags(words)
         rest, status = self._whole_variables(rest)
-        self._declare_all(rest, simple, flags + "r", exported=False, local=False)
+        self._declare_all(rest, simple, flags + "r", exported=False, local=None)
         self.status = self.status or status
         for text in self.texts(rest):
             self._keep(text.prefix)
 
-    def _declare_all(self, rest: list[Argument], simple: Simple, flags: str, *, exported: bool, local: bool) -> None:
+    def _declare_all(
+        self, rest: list[Argument], simple: Simple, flags: str, *, exported: bool, local: bool | None
+    ) -> None:
+        """Declare names; `local` is None for `export` and `readonly`, to which a readonly variable is worse."""
         self.status = 0
         for word in rest:
             text = word.assign.name if isinstance(word, Declared) else word.prefix.partition("=")[0].rstrip("+")
-            if local and self._is_readonly(text):
+            if local is not None and self._is_readonly(text):
                 self.note("readonly", f"{text}: readonly variable", simple)
                 self.status = 1
             elif isinstance(word, Declared):
-                self._declare_assignment(word, simple, flags, exported=exported, local=local)
+                self._declare_assignment(word, simple, flags, exported=exported, local=bool(local))
             else:
-                self._declare_word(word, simple, flags, exported=exported, local=local)
+                self._declare_word(word, simple, flags, exported=exported, local=bool(local))
         self.changed()
 
     def _is_readonly(self, name: str) -> bool:

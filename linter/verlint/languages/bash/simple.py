@@ -16,7 +16,7 @@ from verlint.languages.bash.scripts import Scripts
 from verlint.languages.bash.storage import Array, Scope, Variable
 from verlint.languages.bash.syntax import Assign, Simple
 from verlint.languages.bash.wrappers import CARRIERS, Unwrapped, program_name, unwrap_one
-from verlint.value import Hole, Text, literal
+from verlint.value import Hole, Literal, Text, literal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -226,7 +226,7 @@ class SimpleCommands(Scripts):
     def _started(self, words: list[Text], node: Simple) -> None:
         """What follows from starting a program: its output, and the scripts it runs in turn."""
         name = program_name(words[0])
-        result = self._result(name, words)
+        result = self._result(name, words, node)
         self.status = None
         if result is not None:
             printed, self.status = result
@@ -262,12 +262,14 @@ class SimpleCommands(Scripts):
                 )
             )
 
-    def _result(self, name: str, words: list[Text]) -> Result:
+    def _result(self, name: str, words: list[Text], node: Simple) -> Result:
         """Output and status of a program that is a function of its words and its input."""
         if name == "getopt":
             from verlint.languages.bash.getopt import getopt
 
             return getopt(words[1:])
+        if name == "which" and len(words) == 2 and not self.run.closed:
+            return (*self.program_path(words[1].parts, node), Literal("\n")), None
         if name in MOVERS:
             move_files(self, name, [word.parts for word in words[1:]])
             return None

@@ -101,6 +101,8 @@ def _quoted_form(shell: Segments, value: Parts, param: Param) -> Parts:
     if has_hole(value):
         return _unknown(shell, param, "transformed unknown")
     text = flat(value)
+    if kind == "P" and not set(text) & set("\\$`!"):
+        return value
     quoted = quoted_text(text)
     made = {
         "Q": quoted,

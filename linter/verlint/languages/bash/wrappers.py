@@ -71,8 +71,12 @@ def program_name(word: Text) -> str:
     """Name of a program without its folder, "" when it is not known. The folder need not be (`$ENV/bin/python`)."""
     known = word.known
     if known is None:
-        last = word.parts[-1]
-        known = last.text if isinstance(last, Literal) and "/" in last.text else ""
+        known = ""
+        for part in reversed(word.parts):
+            if not isinstance(part, Literal):
+                break
+            known = part.text + known
+        known = known if "/" in known else ""
     return known.rsplit("/", 1)[-1]
 
 
