@@ -144,7 +144,8 @@ class _Evaluator:
             depth += {"[": 1, "]": -1}.get(self.text[end], 0)
             if depth == 0:
                 del self.tokens[self.at :], self.ends[self.at :]
-                self._tokenise(end + 1)
+                self._tokenise(end)
+                self.at += 1
                 return self.text[start:end]
         raise ArithmeticFault("missing ]")
 

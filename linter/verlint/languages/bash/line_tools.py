@@ -13,8 +13,6 @@ _PRINTS = pattern(r"\s*\{\s*print\s*\(?\s*(NF|\$\s*(?:NF|\d+))\s*\)?\s*;?\s*\}\s
 _SUBSTITUTION = pattern(
     r"s(?P<by>[/|,#:@])(?P<old>(?:\\.|(?!(?P=by))[^\\])+)(?P=by)(?P<new>(?:\\.|(?!(?P=by))[^\\])*)(?P=by)(?P<all>g?)"
 )
-    r"s(?P<by>[/|,#:@])(?P<old>(?:\\.|(?!(?P=by))[^\\])+)(?P=by)(?P<new>(?:\\.|(?!(?P=by))[^\\])*)(?P=by)(?P<all>g?)"
-)
 _ACTIVE = pattern(r"[.*\[\]^$+?(){}|]|\\[^/|,#:@.]")
 _ACTIVE_NEW = pattern(r"&|\\[^/|,#:@]")
 _NUMBER = pattern(r"-?\d+")
