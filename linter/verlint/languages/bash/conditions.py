@@ -159,7 +159,8 @@ class Conditions(Expansion):
     def _consult(self, word: Parts, node: Node) -> None:
         """Remember that a condition rests on a default that the user may replace."""
         for name in overriders(word):
-            self.run.consulted.append(Guard(f"{name} is {shown(word)}", self.span(node), True))
+            text = f"{name} leaves {shown(word)}" if " " in name else f"{name} is {shown(word)}"
+            self.run.consulted.append(Guard(text, self.span(node), True))
 
     def _is_set(self, word: Parts, node: Node) -> bool:
         text = known(word)

@@ -52,6 +52,8 @@ class Control(Arguments):
         if has_hole(text) and not flat(text).strip().strip(MARK):
             self.status = None
             self.set_by_strangers(shown(text))
+            if shown(text).startswith("$("):  # what is printed may be assignments; other texts are commands to run
+                self.replaced_by_strangers(shown(text), f'eval "{shown(text)}"', simple)
             return
         if _NAMELESS.match(flat(text)):
             self.set_by_strangers(shown(text))

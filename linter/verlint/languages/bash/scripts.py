@@ -66,6 +66,7 @@ class Scripts(Redirections):
         if source is None:
             self.note("missing-source", shown(path), simple)
             self.set_by_strangers(shown(path))
+            self.replaced_by_strangers(shown(path), f"source {shown(path)}", simple)
             return
         if not self._enter(source, simple):
             return

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from verlint.languages.bash.arithmetic import ArithmeticFault, UnknownNumber, evaluate
 from verlint.languages.bash.elastic import MANY, any_many, is_many, joined, unmarked
-from verlint.languages.bash.pieces import EMPTY, Parts, identity, known, only_hole, plain
+from verlint.languages.bash.pieces import (
+    EMPTY,
+    Parts,
+    identity,
+    known,
+    only_hole,
+    overridable,
+    overriders,
+    plain,
+    with_hop,
+)
 from verlint.languages.bash.run import DiscardLine, Exit
 from verlint.languages.bash.state import ShellState
 from verlint.languages.bash.storage import Array, Variable
 from verlint.languages.bash.syntax import Node
 from verlint.lazy import pattern
 from verlint.record import replace
-from verlint.value import Hole, Literal, Text, whole
+from verlint.value import MAY_SET, Hole, Hop, Literal, Text, whole
 
 _DYNAMIC = frozenset(
     ["RANDOM", "SRANDOM", "SECONDS", "EPOCHSECONDS", "EPOCHREALTIME", "HOSTNAME", "UID", "EUID", "PPID", "BASHPID",
@@ -30,6 +40,9 @@ SETS_UP_TOOLS = pattern(
     r"|^[\"']?(?:\$\(|`)\s*\S*(?:conda|mamba|micromamba|ssh-agent|pyenv|direnv|modulecmd|brew)\b"
 )
 """Files that are sourced, and commands whose output is evaluated, that set up tools and no variables of a launcher."""
+
+
+_OF_THE_SYSTEM = ("/etc/", "/opt/", "/usr/")
 
 
 class Variables(ShellState):
@@ -182,6 +195,24 @@ class Variables(ShellState):
         """From here on any name may be set: by a sourced file that is not here, a text that nobody knows."""
         if what and not SETS_UP_TOOLS.search(what):
             self.strangers = what
+
+    def replaced_by_strangers(self, what: str, command: str, node: Node) -> None:
+        """What the launcher has set so far may be replaced by a command that nobody can follow, `source FILE`: it is
+        marked so. Files of the system set up tools, and others set strings, not arrays."""
+        if self.run.closed or not what or SETS_UP_TOOLS.search(what) or what.startswith(_OF_THE_SYSTEM):
+            return
+        hop = Hop(self.span(node), command + MAY_SET)
+        for scope in (self.globals, *self.scopes):
+            for name, variable in list(scope.items()):
+                value = variable.value
+                if (
+                    value
+                    and not isinstance(value, Array)
+                    and not variable.readonly
+                    and command not in overriders(value)
+                ):
+                    self.own(name, variable).value = with_hop(overridable(value, command), hop)
+        self.changed()
 
     def environment_hole(self, name: str, node: Node) -> Hole:
         """The value that the caller's environment may give a name; the same hole at every use."""
