@@ -431,7 +431,8 @@ FILTERS: dict[str, Filter] = {
 }
 
 
-_LINE_TOOLS = frozenset(["awk", "gawk", "mawk", "sed", "expr", "paste", "xargs"])
+LINE_TOOLS = frozenset(["awk", "gawk", "mawk", "sed", "expr", "paste", "xargs"])
+"""Programs whose output is computed in `line_tools`."""
 
 
 def _line_tool(name: str, arguments: list[Parts], stdin: Parts | None) -> Result:
@@ -446,7 +447,7 @@ def _line_tool(name: str, arguments: list[Parts], stdin: Parts | None) -> Result
 
 def run_filter(shell: Builtins, name: str, arguments: list[Parts], stdin: Parts | None) -> Result:
     """Output and status of a small program, or None."""
-    if name in _LINE_TOOLS:
+    if name in LINE_TOOLS:
         return _line_tool(name, arguments, stdin)
     program = FILTERS.get(name)
     try:

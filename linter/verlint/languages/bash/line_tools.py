@@ -80,7 +80,7 @@ def _expr(words: list[str]) -> Printed:
         return None
     left, right = int(words[0]), int(words[2])
     if words[1] in ("/", "%") and right == 0:
-        return "", 2
+        return None
     quotient = abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1) if right else 0
     value = {
         "+": left + right,

@@ -194,8 +194,9 @@ class Parameters(Segments):
             value = self._set_or_end(name, param)
             if not value and name not in ("@", "*"):
                 self.note("empty", name, param)
-            if not value and param.op == "@":  # nothing is quoted as nothing, not as ''
-                self._put(EMPTY, in_quotes, out)
+            if not value and param.op[:1] in ("@", "/"):  # of nothing nothing is made, not even ''
+                letters = param.op == "@" and param.arg is not None and bare_text(param.arg) == "a"
+                self._put(plain(self.attributes_of(name)) if letters else EMPTY, in_quotes, out)
                 return
         elif "u" in self.options and (hole := only_hole(value)) is not None:
             self._check_word(hole, param)

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.command import Redirect as Redirection
-from verlint.languages.bash.filters import MAKERS, Result, run_filter
+from verlint.languages.bash.filters import LINE_TOOLS, MAKERS, Result, run_filter
 from verlint.languages.bash.moving import MOVERS, move_files
-from verlint.languages.bash.pieces import EMPTY, Parts, is_empty, plain
+from verlint.languages.bash.pieces import EMPTY, Parts, flat, is_empty, plain
 from verlint.languages.bash.printing import Argument
 from verlint.languages.bash.run import DiscardLine, Exit, ReadOnly
 from verlint.languages.bash.scripts import Scripts
@@ -275,9 +275,11 @@ class SimpleCommands(Scripts):
             return None
         if name in MAKERS:
             self.run.makers.append([word.shown for word in words[1:]])
-        return run_filter(
-            self, name, [word.parts for word in words[1:]], None if self.input is None else self.input.parts
-        )
+        stdin = None if self.input is None else self.input.parts
+        found = run_filter(self, name, [word.parts for word in words[1:]], stdin)
+        if found is not None and name in LINE_TOOLS:
+            return plain(flat(found[0]), self.span(node)), found[1]
+        return found
 
     def _batch(self, words: list[Text], node: Simple) -> None:
         """`sbatch …`: the script runs later, in a shell of its own, and prints into a file."""

@@ -62,6 +62,8 @@ def _change_case(shell: Segments, value: Parts, param: Param) -> Parts:
     first = True
     for part in value:
         if isinstance(part, Hole):
+            if len(param.op) == 1 and first and len(value) > 1:
+                return _unknown(shell, param, "an unknown that may be empty")
             out.append(replace(part, key=("case", param.op, part.key), name=part.name))
             first = False
             continue
@@ -98,6 +100,8 @@ def substring_error(shell: Segments, param: Param) -> DiscardLine:
 
 def _quoted_form(shell: Segments, value: Parts, param: Param) -> Parts:
     kind = flat(shell.string(param.arg)) if param.arg is not None else ""
+    if kind == "a":
+        return plain(shell.attributes_of(param.name))
     if has_hole(value):
         return _unknown(shell, param, "transformed unknown")
     text = flat(value)
@@ -112,15 +116,13 @@ def _quoted_form(shell: Segments, value: Parts, param: Param) -> Parts:
         "E": unescape(text),
         "A": f"{param.name}={quoted}",
     }.get(kind)
-    if (kind == "A" and not shell.is_plain(param.name)) or kind in ("a", "P", "K", "k"):
+    if (kind == "A" and not shell.is_plain(param.name)) or kind in ("P", "K", "k"):
         return _unknown(shell, param, "transformed value")
     return value if made is None else plain(made)
 
 
 def _replace(shell: Segments, value: Parts, param: Param, pattern: Pattern) -> Parts:
     replacement = shell.string(param.arg2) if param.arg2 is not None else EMPTY
-    if param.arg2 is not None and any("&" in run and not quoted for run, quoted in shell.pattern(param.arg2)):
-        return _unknown(shell, param, "a replacement with &, which versions of bash read differently")
     text = flat(value)
     if param.op in ("/#", "/%") and not pattern:
         return (*replacement, *value) if param.op == "/#" else (*value, *replacement)
@@ -133,9 +135,16 @@ def _replace(shell: Segments, value: Parts, param: Param, pattern: Pattern) -> P
         return _unknown(shell, param, "replacement in a long text")
     anchored = {"/#": r"\A(?:%s)", "/%": r"(?:%s)\Z"}.get(param.op, "%s")
     regex = re.compile(anchored % translate(pattern), re.S)
-    found = [match.span() for match in regex.finditer(text) if match.end() > match.start()]
+    stands_for_all = not "".join(run for run, _ in pattern).strip("*")
+    found = [
+        match.span()
+        for match in regex.finditer(text)
+        if match.end() > match.start() or match.start() < len(text) or param.op == "/%" or (not text and stands_for_all)
+    ]
     if param.op != "//":
         found = found[:1]
+    if found and param.arg2 is not None and any("&" in run and not quoted for run, quoted in shell.pattern(param.arg2)):
+        return _unknown(shell, param, "a replacement with &, which versions of bash read differently")
     for _ in found:
         shell.run.spend(replacement)
     if len(found) > MAX_PIECES and not has_hole(value) and not has_hole(replacement):

@@ -167,6 +167,15 @@ class Variables(ShellState):
             return False
         return not (variable.exported or variable.integer or variable.case or variable.readonly or variable.reference)
 
+    def attributes_of(self, name: str) -> str:
+        """The letters of the attributes of a variable, as `${name@a}` gives them."""
+        variable = self.lookup(name)
+        if variable is None:
+            return ""
+        kind = "" if not isinstance(variable.value, Array) else "A" if variable.value.associative else "a"
+        flags = (("i", variable.integer), ("r", variable.readonly), ("x", variable.exported))
+        return kind + "".join(letter for letter, given in flags if given) + variable.case
+
     def _shells_array(self, name: str) -> list[Parts] | None:
         """The elements of an array that bash keeps itself, None for other names."""
         if name == "BASH_SOURCE":
