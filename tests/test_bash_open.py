@@ -680,3 +680,14 @@ def test_readme_texts_run_one_after_the_other() -> None:
     ]
     (path,) = explore(texts, Checkout({}), Entry(arguments=[])).paths
     assert [shown(each) for each in started(path)] == ["train 800", "train again"]
+
+
+@pytest.mark.parametrize("written", ["don\\\ne", "do\\\n\\\nne", "fu\\\nnction", "x=don\\\ne", '"don\\\ne"'])
+def test_the_place_of_a_word_in_which_a_line_is_continued(written: str) -> None:
+    (word,) = only(f"train {written}\n").words
+    assert word.span is not None and word.span.text == written
+    spans = [part.span for part in word.parts if part.span is not None]
+    assert (spans[0].start, spans[-1].end) == (
+        word.span.start + (written[0] == '"'),
+        word.span.end - (written[0] == '"'),
+    )
