@@ -685,7 +685,8 @@ def test_readme_texts_run_one_after_the_other() -> None:
 @pytest.mark.parametrize("written", ["don\\\ne", "do\\\n\\\nne", "fu\\\nnction", "x=don\\\ne", '"don\\\ne"'])
 def test_the_place_of_a_word_in_which_a_line_is_continued(written: str) -> None:
     (word,) = only(f"train {written}\n").words
-    assert word.span is not None and word.span.text == written
+    assert word.span is not None
+    assert word.span.text == written
     spans = [part.span for part in word.parts if part.span is not None]
     assert (spans[0].start, spans[-1].end) == (
         word.span.start + (written[0] == '"'),

@@ -12,7 +12,7 @@ from verlint.value import Literal, Text
 
 _QUIET = frozenset(
     ["ulimit", "umask", "alias", "unalias", "kill", "jobs", "bg", "fg", "disown", "times", "caller", "enable", "help",
-     "history", "bind", "compgen", "complete", "compopt", "suspend", "logout", "hash"]
+     "history", "bind", "compgen", "complete", "compopt", "suspend", "logout"]
 )  # fmt: skip
 """Builtins that change nothing a launcher's commands see."""
 
@@ -26,6 +26,7 @@ _METHODS = {
     "test": "_test_builtin", "[": "_test_builtin", "true": "_succeed", ":": "_succeed", "false": "_fail",
     "trap": "_trap", "let": "_let", "mapfile": "_mapfile", "readarray": "_mapfile", "getopts": "_getopts",
     "command": "_command", "builtin": "_builtin", "type": "_type", "pushd": "_pushd", "popd": "_popd", "dirs": "_dirs",
+    "hash": "_hash",
     "wait": "_wait",
 }  # fmt: skip
 """Builtins and the methods that run them."""

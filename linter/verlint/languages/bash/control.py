@@ -102,6 +102,14 @@ class Control(Arguments):
             return
         self._look_up(self.plain_words(words)[-1], simple)
 
+    def _hash(self, words: list[Argument], simple: Simple) -> None:
+        self.status = 0
+        names = [each for each in self.plain_words(words)[1:] if not flat(each).startswith("-")]
+        if names and len(names) == len(words) - 1:
+            output, self.output = self.output, None
+            self._look_up(names[-1], simple)
+            self.output = output
+
     def _look_up(self, name: Parts, simple: Simple, printed: Parts = EMPTY, *, found: bool = False) -> None:
         text = flat(name)
         if found or text in self.functions or self.builtin(text) is not None:
