@@ -692,3 +692,26 @@ def test_the_place_of_a_word_in_which_a_line_is_continued(written: str) -> None:
         word.span.start + (written[0] == '"'),
         word.span.end - (written[0] == '"'),
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('a=("$@")\ntrain "${#a[@]}" "${a[1]}" "${a[@]:1}" "${a[@]}"\n', "train ${#a[@]} $@ *${a[@]:1} *$@"),
+        ('a=(x "$@" y)\ntrain "$a" "${a[-1]}" "${#a[@]}"\n', "train x y ${#a[@]}"),
+        ('set -- "$@" x\ntrain "$#" "$1" "${@:2}"\n', "train $# $@ *${@:2}"),
+        ('set -- "$@" x\nshift\ntrain "$@"\n', "train *$@ x"),
+        ('f() { train "$#" "$1" "$2" "$@"; }\nf a "$@" b\n', "train $# a $@ a *$@ b"),
+        ('train "${@#a}" "${@/#/--}"\n', "train *${@#a} *--$@"),
+        ('all="$*"\ntrain $all "x $*"\n', "train *$@ *x $@"),
+    ],
+)
+def test_lists_that_hold_the_arguments_of_the_caller(text: str, words: str) -> None:
+    assert shown(only(text)) == words
+
+
+def test_files_of_a_default_may_be_others() -> None:
+    (word,) = only("train ${FILES:-d*.txt}\n", {"data.txt": ""}).words
+    assert [(part.text, part.overridable) for part in word.parts if isinstance(part, Literal)] == [
+        ("data.txt", "FILES")
+    ]

@@ -91,6 +91,11 @@ def _integer(text: str) -> tuple[int, bool]:
 
 
 def _real(text: str) -> tuple[float, bool]:
+    if text[:1] in ("'", '"'):
+        return float(_integer(text)[0]), True
+    if text.strip().lstrip("+-")[:2].lower() == "0x":
+        number, fits = _integer(text.lstrip())
+        return float(number), fits
     match = _REAL.match(text)
     return (0.0, not text) if match is None else (float(match.group()), match.end() == len(text))
 

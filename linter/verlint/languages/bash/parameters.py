@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from verlint.languages.bash.elastic import MANY, any_many, mark_of, mark_parts, unmarked
+from verlint.languages.bash.elastic import MANY, any_many, is_many, mark_of, mark_parts, unmarked
 from verlint.languages.bash.pieces import (
     EMPTY,
     Parts,
@@ -102,7 +102,7 @@ class Parameters(Segments):
     def _transformed(self, value: Parts, param: Param) -> Parts:
         from verlint.languages.bash.transforms import transform
 
-        mark = mark_of(value)
+        mark = mark_of(value) or (MANY if is_many(value) else "")
         made = transform(self, unmarked(value) if mark else value, param)
         return mark_parts(made, mark) if mark else made
 

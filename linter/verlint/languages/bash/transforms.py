@@ -100,6 +100,8 @@ def substring_error(shell: Segments, param: Param) -> DiscardLine:
 
 def _quoted_form(shell: Segments, value: Parts, param: Param) -> Parts:
     kind = flat(shell.string(param.arg)) if param.arg is not None else ""
+    if kind == "a" and has_hole(value) and shell.lookup(param.name) is None:
+        return _unknown(shell, param, "attributes of an unknown")
     if kind == "a":
         return plain(shell.attributes_of(param.name))
     if has_hole(value):
@@ -124,7 +126,10 @@ def _quoted_form(shell: Segments, value: Parts, param: Param) -> Parts:
 def _replace(shell: Segments, value: Parts, param: Param, pattern: Pattern) -> Parts:
     replacement = shell.string(param.arg2) if param.arg2 is not None else EMPTY
     text = flat(value)
+    versions_differ = "&" in flat(replacement) and _has_bare_ampersand(shell, param)
     if param.op in ("/#", "/%") and not pattern:
+        if versions_differ:
+            return _unknown(shell, param, _AMPERSAND)
         return (*replacement, *value) if param.op == "/#" else (*value, *replacement)
     if not pattern or not "".join(run for run, _ in pattern):
         return value
@@ -143,8 +148,8 @@ def _replace(shell: Segments, value: Parts, param: Param, pattern: Pattern) -> P
     ]
     if param.op != "//":
         found = found[:1]
-    if found and param.arg2 is not None and any("&" in run and not quoted for run, quoted in shell.pattern(param.arg2)):
-        return _unknown(shell, param, "a replacement with &, which versions of bash read differently")
+    if found and versions_differ:
+        return _unknown(shell, param, _AMPERSAND)
     for _ in found:
         shell.run.spend(replacement)
     if len(found) > MAX_PIECES and not has_hole(value) and not has_hole(replacement):
@@ -158,6 +163,13 @@ def _replace(shell: Segments, value: Parts, param: Param, pattern: Pattern) -> P
         at = end
     out.extend(cut(value, at, len(text)))
     return collapse(tuple(out))
+
+
+_AMPERSAND = "a replacement with &, which versions of bash read differently"
+
+
+def _has_bare_ampersand(shell: Segments, param: Param) -> bool:
+    return param.arg2 is not None and any("&" in run and not quoted for run, quoted in shell.pattern(param.arg2))
 
 
 def _trim(shell: Segments, value: Parts, param: Param, pattern: Pattern) -> Parts:
