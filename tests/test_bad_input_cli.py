@@ -274,3 +274,36 @@ def test_standard_input(tmp_path: Path) -> None:
     assert verlint(tmp_path, "-", stdin=data) == (1, expected.replace("run.sh", "<stdin>"), "")
     assert verlint(tmp_path, "-", "--stdin-filename", "run.sh", stdin=data) == (1, expected, "")
     assert verlint(tmp_path, "-") == (0, "checked 1 launcher in 1 file\nAll checks passed!\n", "")
+
+
+# ---- what is wrong around verlint
+
+
+@pytest.mark.parametrize("arguments", [["check"], ["check", "run.sh"], ["rules"], ["rule", "VL203"]])
+def test_a_working_directory_that_is_gone_is_told(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    try:
+        gone.rmdir()
+    except OSError:
+        pytest.skip("a folder in use cannot be removed here")
+    assert main(arguments) == 2
+    text = "verlint: error: the folder this was started in does not exist any more: change into one that does\n"
+    assert capsys.readouterr() == ("", text)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+@pytest.mark.parametrize("arguments", [["check", "--isolated"], ["--version"]])
+def test_an_output_that_is_full_is_told(arguments: list[str], tmp_path: Path) -> None:
+    (tmp_path / "run.sh").write_text(TRAIN)
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "verlint", *arguments],
+            cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, timeout=120, check=False,
+        )  # fmt: skip
+    text = "verlint: error: the output cannot be written: No space left on device\n"
+    assert (done.returncode, done.stderr) == (2, text)

@@ -9,8 +9,9 @@ import pytest
 from bash_oracle import Checkout
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.replay import Entry, Path, Resolution, explore
+from verlint.languages.bash.wrappers import program_name
 from verlint.source import Source
-from verlint.value import Text
+from verlint.value import MAY_SET, Literal, Text
 
 
 def resolve(text: str, files: Mapping[str, str] | None = None) -> Resolution:
@@ -89,6 +90,13 @@ def kinds(resolution: Resolution) -> list[str]:
         ("eval \"train '$HOME' $A y\"\n", [["train ${HOME} *${A} y"]]),
         ("exec 3< <(echo one; echo two)\nread -r x <&3\nread -r y <&3\ntrain $x $y\n", [["train one two"]]),
         ("exec {fd}> out\necho hi >&$fd\ntrain $(cat out)\n", [["cat out", "train hi"]]),
+        ('for v in ${!NCCL_@}; do train "$v"; done\n', [["train ${NCCL_}"]]),
+        ('NCCL_A=1; train ${!NCCL_@} "${!own_*}" end\n', [["train NCCL_A *${NCCL_}  end"]]),
+        ("env -u A sh -c 'train ${A:-d} ${B}'\n", [["env -u A sh -c train ${A:-d} ${B}", "train d *${B}"]]),
+        ("env -i C=1 sh -c 'train [${B}]'\n", [["env -i C=1 sh -c train [${B}]", "train []"]]),
+        ("unset A; sh -c 'train ${A:-d}'\n", [["sh -c train ${A:-d}", "train d"]]),
+        ('y=${A}b; train "${y^}" "${y^^}"\n', [["train ${y^} ${A}B"]]),
+        ('PY=$(which python3)\n"$PY" train.py\n', [["which python3", "${…}/python3 train.py"]]),
     ],
 )
 def test_unknown_values(text: str, paths: list[list[str]]) -> None:
@@ -532,6 +540,37 @@ def test_a_sourced_file_that_is_not_here_may_set_any_name(text: str, words: str)
     assert shown(only(text)) == words
 
 
+@pytest.mark.parametrize(
+    ("before", "command", "free"),
+    [
+        ("x=1 y=2", "source env.sh", "source env.sh"),
+        ("x=1 y=2", 'eval "$(settings --shell)"', 'eval "$(settings --shell)"'),
+        ("readonly x=1", ". env.sh", ""),
+        ("x=1", "source ~/.bashrc", ""),
+        ("x=1", "source /etc/network", ""),
+        ("", "source env.sh; x=1", ""),
+        ("x=${X:-1}", "source env.sh", "X"),
+    ],
+)
+def test_a_sourced_file_that_is_not_here_may_replace_what_was_set(before: str, command: str, free: str) -> None:
+    (word,) = resolve(f"{before}\n{command}\ntrain $x\n").paths[0].commands[-1].words
+    assert word.known == "1"
+    assert [part.overridable for part in word.parts if isinstance(part, Literal)] == [free]
+    assert any(step.endswith(MAY_SET) for step in trail(word)) == bool(free)
+
+
+def test_parts_of_a_match_that_nobody_knows() -> None:
+    text = "[[ $MODEL =~ ([0-9]+)B ]] && size=${BASH_REMATCH[1]}\ntrain ${size}x\n"
+    assert programs(text) == [["train ${BASH_REMATCH[1]}x"], ["train x"]]
+
+
+@pytest.mark.parametrize("look", ["$(command -v python3)", "$(command -v python3 || which python)", "`which python3`"])
+def test_a_program_that_was_looked_up(look: str) -> None:
+    text = f"PY={look}\n$PY train.py\n"
+    assert started(resolve(text).paths[0])[-1].argv[0].shown == "${…}/python3"
+    assert program_name(started(resolve(text).paths[0])[-1].argv[0]) == "python3"
+
+
 # ---- notes and budgets
 
 
@@ -641,3 +680,38 @@ def test_readme_texts_run_one_after_the_other() -> None:
     ]
     (path,) = explore(texts, Checkout({}), Entry(arguments=[])).paths
     assert [shown(each) for each in started(path)] == ["train 800", "train again"]
+
+
+@pytest.mark.parametrize("written", ["don\\\ne", "do\\\n\\\nne", "fu\\\nnction", "x=don\\\ne", '"don\\\ne"'])
+def test_the_place_of_a_word_in_which_a_line_is_continued(written: str) -> None:
+    (word,) = only(f"train {written}\n").words
+    assert word.span is not None
+    assert word.span.text == written
+    spans = [part.span for part in word.parts if part.span is not None]
+    assert (spans[0].start, spans[-1].end) == (
+        word.span.start + (written[0] == '"'),
+        word.span.end - (written[0] == '"'),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('a=("$@")\ntrain "${#a[@]}" "${a[1]}" "${a[@]:1}" "${a[@]}"\n', "train ${#a[@]} $@ *${a[@]:1} *$@"),
+        ('a=(x "$@" y)\ntrain "$a" "${a[-1]}" "${#a[@]}"\n', "train x y ${#a[@]}"),
+        ('set -- "$@" x\ntrain "$#" "$1" "${@:2}"\n', "train $# $@ *${@:2}"),
+        ('set -- "$@" x\nshift\ntrain "$@"\n', "train *$@ x"),
+        ('f() { train "$#" "$1" "$2" "$@"; }\nf a "$@" b\n', "train $# a $@ a *$@ b"),
+        ('train "${@#a}" "${@/#/--}"\n', "train *${@#a} *--$@"),
+        ('all="$*"\ntrain $all "x $*"\n', "train *$@ *x $@"),
+    ],
+)
+def test_lists_that_hold_the_arguments_of_the_caller(text: str, words: str) -> None:
+    assert shown(only(text)) == words
+
+
+def test_files_of_a_default_may_be_others() -> None:
+    (word,) = only("train ${FILES:-d*.txt}\n", {"data.txt": ""}).words
+    assert [(part.text, part.overridable) for part in word.parts if isinstance(part, Literal)] == [
+        ("data.txt", "FILES")
+    ]

@@ -13,7 +13,7 @@ from verlint.header import OWN_LETTERS, OWN_PACKAGE, Header, PackError, find_hea
 from verlint.header import UnknownRule as UnknownRule
 from verlint.record import dataclass, field
 from verlint.source import Span
-from verlint.value import Hop, Text, Value
+from verlint.value import MAY_SET, Hop, Text, Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -127,8 +127,11 @@ class Context:
         severity: Severity | None = None,
     ) -> Finding:
         """A finding that is certain. `at` gives the place and, for values and texts, the provenance and the shown
-        value."""
-        return self._finding(Verdict.FAIL, at, message, value, hops, near, help, "", severity)
+        value. It is unsure where a file that is not here, and is sourced on the way, may set another value."""
+        way = _place(at)[2] if hops is None else hops
+        command = next((hop.note.removesuffix(MAY_SET) for hop in way if hop.note.endswith(MAY_SET)), "")
+        verdict, verify = (Verdict.UNSURE, look_into(command)) if command else (Verdict.FAIL, "")
+        return self._finding(verdict, at, message, value, way, near, help, verify, severity)
 
     def unsure(
         self,
@@ -171,6 +174,12 @@ class Context:
             help=help,
             verify=verify,
         )
+
+
+def look_into(command: str) -> str:
+    """How to see what a command sets, `source FILE` or `eval "$(…)"`."""
+    name, _, rest = command.partition(" ")
+    return f"cat {rest}" if name == "source" else f"echo {rest}" if name == "eval" else command
 
 
 def _place(at: Span | Value | Text) -> tuple[Span | None, str, tuple[Hop, ...]]:

@@ -35,11 +35,16 @@ class Hop:
     note: str = ""
 
 
+MAY_SET = ", which may set it"
+"""Ends the note of a step at which a value may be replaced by a command that nobody here can follow: `source FILE`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Literal:
     """Characters that are known. `span` is where they are written, `hops` the assignments and options they passed.
 
-    `overridable` names the environment variable or option that may replace them at run time (`${ROOT:-/data}`).
+    `overridable` names the environment variable or option that may replace them at run time (`${ROOT:-/data}`), or is
+    the command that may, `source FILE` of a file that is not here (see `MAY_SET`).
     `quoted` says that the characters were quoted where they stand, so no pattern or split applies to them.
     """
 

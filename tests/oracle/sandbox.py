@@ -36,8 +36,8 @@ ENVIRONMENT = {"PATH": "/.oracle/none", "HOME": "/home/user", "USER": "user", "T
 MAX_COPIED = 64 << 10
 """Larger files are one empty line in the copy (bytes)."""
 TOOLS = (
-    "basename", "cat", "cut", "dirname", "expr", "getopt", "grep", "head", "mkdir", "readlink", "realpath", "sed", "seq",
-    "sort", "tail", "tee", "touch", "tr", "uniq", "wc",
+    "awk", "basename", "cat", "cut", "dirname", "expr", "getopt", "grep", "head", "mkdir", "paste", "readlink", "realpath",
+    "sed", "seq", "sort", "tail", "tee", "touch", "tr", "uniq", "wc",
 )  # fmt: skip
 """Programs that really run (and are recorded too): what they print follows from their arguments and files."""
 

@@ -54,12 +54,12 @@ def complain(text: object) -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line. Returns the exit code: 0 clean, 1 findings, 2 usage, settings or internal error."""
     arguments = sys.argv[1:] if argv is None else list(argv)
-    if arguments in (["--version"], ["-V"]):
-        from verlint import __version__
-
-        print(f"verlint {__version__}")
-        return OK
     try:
+        if arguments in (["--version"], ["-V"]):
+            from verlint import __version__
+
+            print(f"verlint {__version__}")
+            return OK
         if arguments[:1] == ["check"]:
             from verlint.cache.calls import kept
 
@@ -76,8 +76,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         from verlint.header import PackError
 
-        is_of_pack = isinstance(error, PackError)
-        complain(f"verlint: error: {error}" if is_of_pack else _internal_error(error))
+        text = str(error) if isinstance(error, PackError) else _of_the_machine(error)
+        _tell(f"verlint: error: {text}" if text else _internal_error(error))
         return FAILED
 
 
@@ -99,14 +99,28 @@ def console() -> None:
     try:
         sys.stdout.flush()
         sys.stderr.flush()
-    except OSError:  # nobody to tell
+    except OSError as error:
         code = code or FAILED
+        if reason := _of_the_machine(error):
+            _tell(f"verlint: error: {reason}")
     os._exit(code)
+
+
+def _tell(text: str) -> None:
+    """Say something, if anybody can be told."""
+    try:
+        complain(text)
+        sys.stderr.flush()
+    except OSError:
+        return
 
 
 def drop_output() -> None:
     """After the reader of our output has gone: let nothing that is still buffered complain at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):  # it is no file
+        return
 
 
 def _run(arguments: list[str]) -> int:
@@ -192,6 +206,22 @@ def _unknown_words(unknown: list[str], verb: str, parser: argparse.ArgumentParse
     near = get_close_matches(options[0].lstrip("-"), names, n=1, cutoff=0.75)
     hint = f" (did you mean {names[near[0]]}?)" if near else f" (see {program} --help)"
     return f"{program}: error: there is no option {options[0]}{hint}"
+
+
+def _of_the_machine(error: Exception) -> str:
+    """What is wrong around verlint rather than in it: the working directory is gone, the output can take no more."""
+    if not isinstance(error, OSError) or error.filename is not None or isinstance(error, BrokenPipeError):
+        return ""
+    import errno
+
+    try:
+        os.getcwd()
+    except OSError:
+        return "the folder this was started in does not exist any more: change into one that does"
+    if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG, errno.EBADF):
+        return ""
+    drop_output()
+    return f"the output cannot be written: {error.strerror or error}"
 
 
 def _internal_error(error: Exception) -> str:

@@ -9,7 +9,7 @@ from verlint.experiment.launch import Launch
 from verlint.families import family_of_folder
 from verlint.families.conditions import Test
 from verlint.families.fork import DEFAULTS, FORK_KEYS, PER_FORK_KEYS, STAGES
-from verlint.rule import Context
+from verlint.rule import Context, look_into
 from verlint.value import Literal, State, Value
 
 _FORKS = frozenset(STAGES)
@@ -96,6 +96,8 @@ def replaceable(value: Value) -> str:
 
 def replaced(name: str) -> str:
     """The command that shows whether a variable or option replaces a value."""
+    if " " in name:
+        return look_into(name)
     return f"grep -rn -e '{name}' ." if name.startswith("-") else f'echo "${{{name}:-unset}}"'
 
 

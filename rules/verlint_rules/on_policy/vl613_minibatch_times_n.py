@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from verlint.experiment.launch import Launch
 from verlint.finding import Finding
 from verlint.lazy import pattern
-from verlint.rule import WARNING, Context, rule
+from verlint.rule import WARNING, Context, look_into, rule
 from verlint.value import Literal, Value
 from verlint_rules.on_policy.claim import (
     MINI_BATCH,
@@ -77,7 +77,9 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
         )
         yield _with_places(ctx.fail(update, message, help=_HELP), rollout, update, samples)
     elif size is None or _open_to_callers(samples):
-        verify = look_up(samples) if open_holes(samples) else f"grep -rn -e '{_name_of(samples)}' ."
+        name = _name_of(samples)
+        look = look_into(name) if " " in name else f"grep -rn -e '{name}' ."
+        verify = look_up(samples) if open_holes(samples) else look
         message = (
             f"ppo_mini_batch_size is computed as train_batch_size x rollout.n, but {_COUNTS}: "
             f"with rollout.n above 1 {_effect(launch, 'n')}"

@@ -126,7 +126,7 @@ def _computed(text: Text) -> bool:
     return any(
         isinstance(part, Literal)
         and part.span is not None
-        and (part.span.text.startswith(("$((", "$[", "$(", "`")) and part.span.text != part.text)
+        and (part.span.text.startswith(("$((", "$[", "$(", "`", "expr ")) and part.span.text != part.text)
         for part in text.parts
     )
 

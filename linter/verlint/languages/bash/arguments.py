@@ -11,6 +11,12 @@ from verlint.languages.bash.printing import Argument, integer
 from verlint.languages.bash.syntax import Simple
 from verlint.languages.bash.wrappers import OPTION_LETTERS
 
+_ON = frozenset(
+    ["checkwinsize", "cmdhist", "complete_fullquote", "extquote", "force_fignore", "globasciiranges", "globskipdots",
+     "hostcomplete", "interactive_comments", "patsub_replacement", "progcomp", "promptvars", "sourcepath"]
+)  # fmt: skip
+"""Options of `shopt` that are on from the start."""
+
 
 class Arguments(Declarations):
     """Changes arguments and options."""
@@ -68,10 +74,27 @@ class Arguments(Declarations):
         (self.options.add if on else self.options.discard)(letter)
 
     def _shopt(self, words: list[Argument], simple: Simple) -> None:
-        texts = [flat(each) for each in self.plain_words(words)]
-        for name in texts[2:]:
-            (self.shell_options.add if texts[1] == "-s" else self.shell_options.discard)(name)
+        texts = [flat(each) for each in self.plain_words(words)[1:]]
+        letters = "".join(text[1:] for text in texts if text[:1] == "-")
+        names = [text for text in texts if text[:1] != "-"]
         self.status = 0
+        for name in names:
+            if "s" in letters or "u" in letters:
+                self._change_option(name, on="s" in letters, of_set="o" in letters)
+                continue
+            options = self.options if "o" in letters else self.shell_options
+            on = OPTION_LETTERS.get(name, name) in options or (name in _ON and f"-{name}" not in options)
+            self.status = self.status if on else 1
+            if "p" in letters:
+                self.write(plain(f"shopt {'-s' if on else '-u'} {name}\n"))
+
+    def _change_option(self, name: str, *, on: bool, of_set: bool) -> None:
+        """`shopt -s NAME`, with `-o` for an option of `set`. One that is on from the start is noted when it is off."""
+        if of_set:
+            (self.options.add if on else self.options.discard)(OPTION_LETTERS.get(name, name))
+        else:
+            (self.shell_options.add if on else self.shell_options.discard)(name)
+            (self.shell_options.discard if on else self.shell_options.add)(f"-{name}")
 
     def _getopts(self, words: list[Argument], simple: Simple) -> None:
         texts = self.plain_words(words)

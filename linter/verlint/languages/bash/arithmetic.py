@@ -74,16 +74,29 @@ class _Evaluator:
         self.at = 0
         self.tokens: list[tuple[int, str]] = []
         self.ends: list[int] = []
-        at = 0
-        stripped = text.rstrip()
+        self._tokenise(0)
+
+    def _tokenise(self, at: int) -> None:
+        """Read the tokens from an offset on."""
+        stripped = self.text.rstrip()
         while at < len(stripped):
             match = _TOKEN.match(stripped, at)
-            if match is None:
-                raise ArithmeticFault(f"cannot be read as arithmetic: {text.strip()}")
+            if match is None:  # bash reads as it evaluates: what stands before it is carried out
+                self.tokens.append((0, stripped[at:].strip()[:1]))
+                self.ends.append(len(stripped))
+                return
             kind = match.lastindex or 0
-            self.tokens.append((kind, match.group(kind)))
-            at = match.end()
+            text, at = match.group(kind), match.end()
+            if text in ("++", "--") and not self._steps(stripped, at):  # two signs
+                text, at = text[0], at - 1
+            self.tokens.append((kind, text))
             self.ends.append(at)
+
+    def _steps(self, text: str, at: int) -> bool:
+        """Whether `++` or `--` before an offset is one operator: it stands behind or before a name."""
+        kind, last = self.tokens[-1] if self.tokens else (0, "")
+        following = text[at:].lstrip()[:1]
+        return kind == 2 or last == "]" or following.isalpha() or following == "_"
 
     def run(self) -> int:
         if not self.tokens:
@@ -127,12 +140,13 @@ class _Evaluator:
         """The subscript of an associative array, as it is written; the cursor is behind the `[`."""
         start = self.ends[self.at - 1]
         depth = 1
-        while self.at < len(self.tokens):
-            kind, text = self.tokens[self.at]
-            self.at += 1
-            depth += {"[": 1, "]": -1}.get(text, 0) if kind == 3 else 0
+        for end in range(start, len(self.text)):
+            depth += {"[": 1, "]": -1}.get(self.text[end], 0)
             if depth == 0:
-                return self.text[start : self.ends[self.at - 1] - 1]
+                del self.tokens[self.at :], self.ends[self.at :]
+                self._tokenise(end)
+                self.at += 1
+                return self.text[start:end]
         raise ArithmeticFault("missing ]")
 
     def _get(self, name: str, index: str | None) -> int:
@@ -156,12 +170,16 @@ class _Evaluator:
         if target is not None:
             op = self._take(*_ASSIGNING)
             if op:
+                before = self._get(*target) if op != "=" else 0
                 value = self._assignment()
                 if op != "=":
-                    value = self._apply(op[:-1], self._get(*target), value)
+                    value = self._apply(op[:-1], before, value)
                 return self._set(*target, wrap(value))
             self.at = start
-        return self._ternary()
+        value = self._ternary()
+        if self._peek()[0] == 3 and self._peek()[1] in _ASSIGNING:
+            raise ArithmeticFault(f"only variables are assigned to in {self.text.strip()}")
+        return value
 
     def _ternary(self) -> int:
         test = self._binary(0)
@@ -170,7 +188,7 @@ class _Evaluator:
         first = self._skipped(not test, self._assignment)
         if not self._take(":"):
             raise ArithmeticFault("missing : of ?")
-        second = self._skipped(bool(test), self._assignment)
+        second = self._skipped(bool(test), self._ternary)
         return first if test else second
 
     def _skipped(self, skip: bool, read: Callable[[], int]) -> int:
@@ -249,7 +267,7 @@ def _number(text: str) -> int:
     try:
         if "#" in text:
             base, digits = text.split("#", 1)
-            return int(digits, int(base))
+            return int(digits, int(base)) if int(base) <= 36 else _in_large_base(digits, int(base))
         if text[:2] in ("0x", "0X"):
             return int(text, 16)
         return int(text, 8 if len(text) > 1 and text[0] == "0" else 10)
@@ -257,6 +275,18 @@ def _number(text: str) -> int:
         raise ArithmeticFault(f"{text} is not a number bash can read") from None
 
 
+def _in_large_base(digits: str, base: int) -> int:
+    """A number in a base above 36, where upper and lower case differ."""
+    value = 0
+    for digit in digits:
+        worth = _DIGITS.index(digit)
+        if worth >= base or base > len(_DIGITS):
+            raise ValueError(digit)
+        value = value * base + worth
+    return value
+
+
+_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ@_"
 _OPERATIONS: dict[str, Callable[[int, int], int]] = {
     "+": lambda left, right: left + right,
     "-": lambda left, right: left - right,

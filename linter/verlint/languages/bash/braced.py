@@ -43,7 +43,7 @@ class BracedReader(WordReader):
         if length:
             param.op = "len"
         elif indirect and self.char() in ("*", "@") and self.peek() == "}":
-            param.op = "names"
+            param.op = "names" + self.char()
             self.pos += 1
         elif self.char() != "}" and not self._operator(param, in_quotes):
             return self._bad_substitution(start, in_quotes)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from verlint.languages.bash.control import Control
-from verlint.languages.bash.pieces import Parts, flat, known
+from verlint.languages.bash.pieces import Parts, flat, join, known
 from verlint.languages.bash.printing import Argument
 from verlint.languages.bash.syntax import Simple
-from verlint.value import Literal
+from verlint.value import Literal, Text
 
 _QUIET = frozenset(
     ["ulimit", "umask", "alias", "unalias", "kill", "jobs", "bg", "fg", "disown", "times", "caller", "enable", "help",
-     "history", "bind", "compgen", "complete", "compopt", "suspend", "logout", "hash", "dirs"]
+     "history", "bind", "compgen", "complete", "compopt", "suspend", "logout"]
 )  # fmt: skip
 """Builtins that change nothing a launcher's commands see."""
 
@@ -25,7 +25,8 @@ _METHODS = {
     "exec": "_exec", "exit": "_exit", "return": "_return", "break": "_break", "continue": "_continue",
     "test": "_test_builtin", "[": "_test_builtin", "true": "_succeed", ":": "_succeed", "false": "_fail",
     "trap": "_trap", "let": "_let", "mapfile": "_mapfile", "readarray": "_mapfile", "getopts": "_getopts",
-    "command": "_command", "builtin": "_builtin", "type": "_type", "pushd": "_pushd", "popd": "_popd",
+    "command": "_command", "builtin": "_builtin", "type": "_type", "pushd": "_pushd", "popd": "_popd", "dirs": "_dirs",
+    "hash": "_hash",
     "wait": "_wait",
 }  # fmt: skip
 """Builtins and the methods that run them."""
@@ -86,15 +87,31 @@ class Builtins(Control):
 
     def _pushd(self, words: list[Argument], simple: Simple) -> None:
         before = self.cwd
+        if len(words) == 1 and self.directories:  # the two on top change places
+            words = [*words, Text(self.directories[-1])]
+            self.directories = self.directories[:-1]
+        elif len(words) == 1:
+            self.status = 1
+            return
         self._cd(words, simple)
         if self.status == 0:
-            self.directories.append(before)
+            self.directories = [*self.directories, before]
+            self._dirs(words[:1], simple)
 
     def _popd(self, words: list[Argument], simple: Simple) -> None:
         self.status = 0 if self.directories else 1
         if self.directories:
             self.set_plain("OLDPWD", self.cwd)
-            self.cwd = self.directories.pop()
+            *self.directories, self.cwd = self.directories
+            self._dirs(words[:1], simple)
+
+    def _dirs(self, words: list[Argument], simple: Simple) -> None:
+        """The stack of folders as it is printed: those of the caller's home begin with `~`, which nobody knows here."""
+        self.status = 0
+        if flat(join(self.plain_words(words), " ")) == "dirs -c":
+            self.directories = []
+        else:
+            self.write((self.hole("$(dirs)", "stack of folders", simple), Literal("\n")))
 
     def _pwd(self, words: list[Argument], simple: Simple) -> None:
         self.write((*self.cwd, Literal("\n")))

@@ -159,7 +159,8 @@ class Conditions(Expansion):
     def _consult(self, word: Parts, node: Node) -> None:
         """Remember that a condition rests on a default that the user may replace."""
         for name in overriders(word):
-            self.run.consulted.append(Guard(f"{name} is {shown(word)}", self.span(node), True))
+            text = f"{name} leaves {shown(word)}" if " " in name else f"{name} is {shown(word)}"
+            self.run.consulted.append(Guard(text, self.span(node), True))
 
     def _is_set(self, word: Parts, node: Node) -> bool:
         text = known(word)
@@ -312,9 +313,7 @@ class Conditions(Expansion):
     def _regex(self, left: Parts, test: BinaryTest) -> bool:
         pattern = self.pattern(test.right)
         if has_hole(left) or any(MARK in text for text, _ in pattern):
-            return self.decide(
-                ("regex", identity(left), str(pattern)), f"{shown(left)} =~ {literal_text(pattern)}", test
-            )
+            return self._undecided_regex(left, str(pattern), literal_text(pattern), test)
         from verlint.languages.bash.regexes import BadExpression, translate_regex
 
         try:
@@ -322,15 +321,27 @@ class Conditions(Expansion):
         except BadExpression:
             return False
         if len(flat(left)) > MAX_REPEATED and _NESTED.search(text):
-            return self.decide(("regex", identity(left), text), f"{shown(left)} =~ {text}", test)
+            return self._undecided_regex(left, text, text, test)
         try:
             match = re.search(text, flat(left), re.S | re.I if "nocasematch" in self.shell_options else re.S)
         except re.error:
-            return self.decide(("regex", identity(left), text), f"{shown(left)} =~ {text}", test)
+            return self._undecided_regex(left, text, text, test)
         groups = [match.group(), *match.groups()] if match else []
         self.changed()
         self.ensure("BASH_REMATCH").value = Array({at: plain(group or "") for at, group in enumerate(groups)})
         return match is not None
+
+    def _undecided_regex(self, left: Parts, key: str, text: str, test: BinaryTest) -> bool:
+        """A match that nobody can decide; what its parts match is not known either."""
+        found = self.decide(("regex", identity(left), key), f"{shown(left)} =~ {text}", test)
+        array = Array()
+        if found:
+            for at in range(10):
+                part = ("match", identity(left), key, at)
+                array.put(at, (self.hole(f"BASH_REMATCH[{at}]", f"part of {shown(left)}", test, part),))
+        self.changed()
+        self.ensure("BASH_REMATCH").value = array
+        return found
 
 
 def compare(op: str, left: int, right: int) -> bool:

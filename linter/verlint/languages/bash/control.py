@@ -5,15 +5,33 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from verlint.languages.bash.arguments import Arguments
-from verlint.languages.bash.pieces import EMPTY, MARK, Parts, flat, has_hole, join, known, only_hole, plain, shown
+from verlint.languages.bash.pieces import (
+    EMPTY,
+    MARK,
+    Parts,
+    flat,
+    has_hole,
+    identity,
+    join,
+    known,
+    only_hole,
+    plain,
+    shown,
+)
 from verlint.languages.bash.printing import Argument, integer
-from verlint.languages.bash.run import Exit, LoopControl, Return
+from verlint.languages.bash.run import DiscardLine, Exit, LoopControl, Return
 from verlint.languages.bash.syntax import Simple
 from verlint.lazy import pattern
-from verlint.value import Hole, Text
+from verlint.value import Hole, Literal, Text
 
 _NAMELESS = pattern(rf"\s*(?:(?:export|declare|local)\s+(?:-\w+\s+)?)?\w*{MARK}[\w{MARK}]*=")
 """The start of an assignment to a name that nobody knows."""
+
+
+_KEYWORDS = frozenset(
+    ["if", "then", "else", "elif", "fi", "case", "esac", "for", "select", "while", "until", "do", "done", "in",
+     "function", "time", "{", "}", "!", "[[", "]]", "coproc"]
+)  # fmt: skip
 
 
 class Control(Arguments):
@@ -34,6 +52,8 @@ class Control(Arguments):
         if has_hole(text) and not flat(text).strip().strip(MARK):
             self.status = None
             self.set_by_strangers(shown(text))
+            if shown(text).startswith("$("):  # what is printed may be assignments; other texts are commands to run
+                self.replaced_by_strangers(shown(text), f'eval "{shown(text)}"', simple)
             return
         if _NAMELESS.match(flat(text)):
             self.set_by_strangers(shown(text))
@@ -73,17 +93,42 @@ class Control(Arguments):
             method(words[1:], simple)
 
     def _type(self, words: list[Argument], simple: Simple) -> None:
+        rest = self.plain_words(words)[1:]
+        if len(rest) > 1 and known(rest[0]) == "-t":
+            name = flat(rest[-1])
+            kind = "keyword" if name in _KEYWORDS else "function" if name in self.functions else ""
+            kind = kind or ("builtin" if self.builtin(name) is not None else "")
+            self._look_up(rest[-1], simple, plain(kind or "file"), found=bool(kind))
+            return
         self._look_up(self.plain_words(words)[-1], simple)
 
-    def _look_up(self, name: Parts, simple: Simple) -> None:
+    def _hash(self, words: list[Argument], simple: Simple) -> None:
+        self.status = 0
+        names = [each for each in self.plain_words(words)[1:] if not flat(each).startswith("-")]
+        if names and len(names) == len(words) - 1:
+            output, self.output = self.output, None
+            self._look_up(names[-1], simple)
+            self.output = output
+
+    def _look_up(self, name: Parts, simple: Simple, printed: Parts = EMPTY, *, found: bool = False) -> None:
         text = flat(name)
-        if text in self.functions or self.builtin(text) is not None:
-            self.write(plain(text + "\n"))
+        if found or text in self.functions or self.builtin(text) is not None:
+            self.write((*(printed or plain(text)), Literal("\n")))
             self.status = 0
         elif self.run.closed:
             self.status = 1
+        elif self.decide(("command", text), f"{text} is installed", simple):
+            self.status = 0
+            self.write((*(printed or self.program_path(name, simple)), Literal("\n")))
         else:
-            self.status = 0 if self.decide(("command", text), f"{text} is installed", simple) else 1
+            self.status = 1
+
+    def program_path(self, name: Parts, simple: Simple) -> Parts:
+        """Where a program lies: in a folder that nobody knows."""
+        if "/" in flat(name):
+            return name
+        folder = self.hole("…", f"folder of {shown(name)}", simple, ("folder of", identity(name)))
+        return (folder, Literal("/"), *name)
 
     # ---- ending
 
@@ -140,8 +185,11 @@ class Control(Arguments):
 
     def _let(self, words: list[Argument], simple: Simple) -> None:
         value: int | Hole = 0
-        for each in self.plain_words(words)[1:]:
-            value = self.arithmetic(each, simple)
+        try:
+            for each in self.plain_words(words)[1:]:
+                value = self.arithmetic(each, simple)
+        except DiscardLine:  # `let` fails, and the line goes on
+            value = 0
         self.status = 0 if isinstance(value, Hole) or value else 1
 
     def _test_builtin(self, words: list[Argument], simple: Simple) -> None:

@@ -42,9 +42,20 @@ class Declarations(Reading):
                     self.own(flat(name), variable).exported = False
             self.changed()
             return
-        self._declare_all(rest, simple, flags, exported=True, local=False)
+        rest, status = self._whole_variables(rest)
+        self._declare_all(rest, simple, flags, exported=True, local=None)
+        self.status = self.status or status
         for text in self.texts(rest):
             self._keep(text.prefix)
+
+    def _whole_variables(self, words: list[Argument]) -> tuple[list[Argument], int]:
+        """The words without those that name an element (`export a[1]`), which bash rejects, and the status for it."""
+        rest: list[Argument] = []
+        for word in words:
+            element = word.assign.index is not None if isinstance(word, Declared) else "[" in _name(word)
+            if not element:
+                rest.append(word)
+        return rest, int(len(rest) < len(words))
 
     def _keep(self, text: str) -> None:
         """What a function exports of the variables that its call has before it outlives the call."""
@@ -78,6 +89,10 @@ class Declarations(Reading):
         if not self.scopes:
             self.status = 1
             return
+        for word in [each for each in rest if isinstance(each, Text) and each.known == "-"]:
+            rest.remove(word)
+            self.local_options.setdefault(len(self.scopes), self.options)
+            self.options = set(self.options)
         self._declare_all(rest, simple, flags, exported="x" in flags, local=True)
         self._without(words, rest)
 
@@ -97,21 +112,26 @@ class Declarations(Reading):
 
     def _readonly(self, words: list[Argument], simple: Simple) -> None:
         flags, rest = self._flags(words)
-        self._declare_all(rest, simple, flags + "r", exported=False, local=False)
+        rest, status = self._whole_variables(rest)
+        self._declare_all(rest, simple, flags + "r", exported=False, local=None)
+        self.status = self.status or status
         for text in self.texts(rest):
             self._keep(text.prefix)
 
-    def _declare_all(self, rest: list[Argument], simple: Simple, flags: str, *, exported: bool, local: bool) -> None:
+    def _declare_all(
+        self, rest: list[Argument], simple: Simple, flags: str, *, exported: bool, local: bool | None
+    ) -> None:
+        """Declare names; `local` is None for `export` and `readonly`, to which a readonly variable is worse."""
         self.status = 0
         for word in rest:
             text = word.assign.name if isinstance(word, Declared) else word.prefix.partition("=")[0].rstrip("+")
-            if local and self._is_readonly(text):
+            if local is not None and self._is_readonly(text):
                 self.note("readonly", f"{text}: readonly variable", simple)
                 self.status = 1
             elif isinstance(word, Declared):
-                self._declare_assignment(word, simple, flags, exported=exported, local=local)
+                self._declare_assignment(word, simple, flags, exported=exported, local=bool(local))
             else:
-                self._declare_word(word, simple, flags, exported=exported, local=local)
+                self._declare_word(word, simple, flags, exported=exported, local=bool(local))
         self.changed()
 
     def _is_readonly(self, name: str) -> bool:
@@ -120,6 +140,9 @@ class Declarations(Reading):
 
     def _declare_assignment(self, word: Declared, simple: Simple, flags: str, *, exported: bool, local: bool) -> None:
         assign = word.assign
+        if "n" in flags and assign.index is None and word.value is not None:  # the reference itself is meant
+            self.refer(assign.name, word.value, local=local)
+            return
         if local and self.scopes:
             self.make_local(assign.name)
         if flags.strip("xrg"):
@@ -136,6 +159,9 @@ class Declarations(Reading):
         if "=" in text[1:] and re.match(r"[A-Za-z_]\w*\+?=", text):
             at = text.index("=")
             name = text[:at].rstrip("+")
+            if "n" in flags:
+                self.refer(name, cut(word.parts, at + 1, len(text)), local=local)
+                return
             if local and self.scopes:
                 self.make_local(name)
             self._attributes(self.ensure(name), flags)
@@ -179,6 +205,8 @@ class Declarations(Reading):
         self.status = 0
         for word in self.plain_words(rest):
             text = flat(word)
+            if "n" not in flags and "f" not in flags:
+                text = self.reference_of(text) or text  # what is referred to is unset
             if "f" not in flags and self._is_readonly(text.partition("[")[0]):
                 self.status = 1
                 continue
@@ -200,7 +228,7 @@ class Declarations(Reading):
         """Remove an element of an array."""
         array = self.own(name, variable).value
         if isinstance(array, Array):
-            array.drop(key)
+            array.drop(key + array.next_index() if isinstance(key, int) and key < 0 else key)
 
     # ---- implemented further up
 
@@ -211,3 +239,8 @@ class Declarations(Reading):
     def record_assignment(self, name: str, assign: Assign, simple: Simple, *, exported: bool) -> None:
         """Put an assignment on record."""
         raise NotImplementedError
+
+
+def _name(word: Text) -> str:
+    """What stands before the `=` of an argument."""
+    return word.prefix.partition("=")[0]

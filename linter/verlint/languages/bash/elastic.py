@@ -61,11 +61,16 @@ def mark_of(parts: Parts) -> str:
 
 
 def is_many(parts: Parts) -> bool:
-    """Whether an element is an unknown number of words."""
+    """Whether an element is an unknown number of words: a list of them, or whatever the caller passes."""
     for part in parts:  # noqa: SIM110 (asked of every argument in every turn: a generator costs more than the test)
-        if isinstance(part, Hole) and _first(part) == MANY:
+        if isinstance(part, Hole) and _first(part) in (MANY, "arguments"):
             return True
     return False
+
+
+def is_list(hole: Hole) -> bool:
+    """Whether a hole stands for a list that was put together here, and not for what the caller passes."""
+    return _first(hole) == MANY
 
 
 def any_many(items: Iterable[Parts]) -> bool:
@@ -95,7 +100,7 @@ def joined(items: Iterable[Parts], separator: str) -> Parts:
     out: list[Part] = []
     wanted = False
     for item in items:
-        many = is_many(item)
+        many = any(isinstance(part, Hole) and is_list(part) for part in item)
         if wanted and not many:
             out.append(Literal(separator))
         if many:

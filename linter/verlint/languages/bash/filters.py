@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from verlint.languages.bash.builtins import Builtins
 
-Result = tuple[Parts, int] | None
+Result = tuple[Parts, int | None] | None
 Filter = Callable[["Builtins", list[Parts], Parts | None], Result]
 
 NEWLINE = plain("\n")
@@ -431,8 +431,24 @@ FILTERS: dict[str, Filter] = {
 }
 
 
+LINE_TOOLS = frozenset(["awk", "gawk", "mawk", "sed", "expr", "paste", "xargs"])
+"""Programs whose output is computed in `line_tools`."""
+
+
+def _line_tool(name: str, arguments: list[Parts], stdin: Parts | None) -> Result:
+    from verlint.languages.bash.line_tools import run_line_tool
+
+    if any(has_hole(each) for each in arguments):
+        return None
+    text = None if stdin is None or has_hole(stdin) else flat(stdin)
+    found = run_line_tool(name, [flat(each) for each in arguments], text)
+    return None if found is None else (plain(found[0]), found[1])
+
+
 def run_filter(shell: Builtins, name: str, arguments: list[Parts], stdin: Parts | None) -> Result:
     """Output and status of a small program, or None."""
+    if name in LINE_TOOLS:
+        return _line_tool(name, arguments, stdin)
     program = FILTERS.get(name)
     try:
         return None if program is None else program(shell, arguments, stdin)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from verlint.languages.bash.escapes import unescape
+from verlint.languages.bash.escapes import ansi_quoted, unescape, unescape_printed
 from verlint.languages.bash.pieces import MARK, Parts, flat, has_hole, plain
 from verlint.languages.bash.syntax import Simple
 from verlint.lazy import pattern
@@ -16,8 +16,6 @@ _DIRECTIVE = pattern(r"%([-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*)?)?)(?:\([^)]*\))?[hj
 _INTEGER = pattern(r"\s*([-+]?)(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9]\d*)")
 _REAL = pattern(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _TO_ESCAPE = pattern(r"\A[~#]|[^\w@%+=:./~#-]")
-_CONTROL = pattern(r"[\x00-\x1f\x7f]")
-_NAMED = {"\n": "\\n", "\t": "\\t", "\r": "\\r", "\a": "\\a", "\b": "\\b", "\x1b": "\\E", "\f": "\\f", "\v": "\\v"}
 
 _NUMBER = pattern(r"\d+")
 _MAX_DIGITS = 3
@@ -76,7 +74,7 @@ def _directive(shell: Conditions, spec: str, kind: str, rest: list[Parts], simpl
     if kind == "c":
         text = text[:1]
     elif kind != "s":
-        text = unescape(text) if kind == "b" else _quoted(text)
+        text = unescape_printed(text)[0] if kind == "b" else _quoted(text)
     return plain(("%" + spec + "s") % text), True
 
 
@@ -93,6 +91,11 @@ def _integer(text: str) -> tuple[int, bool]:
 
 
 def _real(text: str) -> tuple[float, bool]:
+    if text[:1] in ("'", '"'):
+        return float(_integer(text)[0]), True
+    if text.strip().lstrip("+-")[:2].lower() == "0x":
+        number, fits = _integer(text.lstrip())
+        return float(number), fits
     match = _REAL.match(text)
     return (0.0, not text) if match is None else (float(match.group()), match.end() == len(text))
 
@@ -101,9 +104,4 @@ def _quoted(text: str) -> str:
     """A word that the shell reads as `text`, as `printf %q` writes it."""
     if not text:
         return "''"
-    if _CONTROL.search(text):
-        inner = text.replace("\\", "\\\\").replace("'", "\\'")
-        return (
-            "$'" + _CONTROL.sub(lambda match: _NAMED.get(match.group()) or f"\\{ord(match.group()):03o}", inner) + "'"
-        )
-    return _TO_ESCAPE.sub(r"\\\g<0>", text)
+    return ansi_quoted(text) or _TO_ESCAPE.sub(r"\\\g<0>", text)

@@ -39,7 +39,10 @@ def file_names(shell: Expansion, pieces: list[Segment], span: Span) -> list[Text
     except _Unknown:
         found = None
     if found:
-        return [Text((Literal(name, span),), span) for name in found]
+        free = next(
+            (piece.overridable for piece, _, _ in pieces if isinstance(piece, Literal) and piece.overridable), ""
+        )
+        return [Text((Literal(name, span, (), free),), span) for name in found]
     if _may_match(runs, components) and (found is None or not shell.run.closed):
         return [_unknown_files(shell, pieces, span)]
     if found is None or not shell.shell_options:

@@ -83,7 +83,8 @@ class Loops(SimpleCommands):
                     self.run.over_budget = True
                     break
                 try:
-                    self.assign_value(node.name, None, unmarked(value.parts))
+                    if not self.refer_again(node.name, unmarked(value.parts)):
+                        self.assign_value(node.name, None, unmarked(value.parts))
                 except ReadOnly:
                     self.status = 1
                     return

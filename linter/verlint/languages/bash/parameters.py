@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from verlint.languages.bash.elastic import MANY, any_many, mark_of, mark_parts, unmarked
+from verlint.languages.bash.elastic import MANY, any_many, is_many, mark_of, mark_parts, unmarked
 from verlint.languages.bash.pieces import (
     EMPTY,
     Parts,
@@ -22,10 +22,13 @@ from verlint.languages.bash.run import DiscardLine, Exit
 from verlint.languages.bash.segments import Segment, Segments, bare_text, is_blank
 from verlint.languages.bash.storage import Array
 from verlint.languages.bash.syntax import Param, Word
+from verlint.lazy import pattern
 from verlint.record import replace
 from verlint.value import Hole, Hop, Literal
 
 _DEFAULTING = frozenset([":-", "-", ":=", "=", ":?", "?", ":+", "+"])
+_REFERRED = pattern(r"[A-Za-z_]\w*(?:\[.+\])?|[0-9]+|[@*#?$!-]", re.S)
+"""What may be referred to by `${!name}`."""
 _OUTSIDE = frozenset(["env", "argument", "option"])
 """Kinds of unknowns that the caller may leave out."""
 
@@ -36,11 +39,8 @@ class Parameters(Segments):
     def parameter(self, param: Param, in_quotes: bool, out: list[Segment]) -> None:
         """Append what `$x` or `${…}` expands to."""
         star = self._star(param)
-        if param.op == "names":
-            names = sorted(
-                name for scope in (self.globals, *self.scopes) for name in scope if name.startswith(param.name)
-            )
-            self._put_list([plain(name) for name in dict.fromkeys(names)], "@", in_quotes, out)
+        if param.op.startswith("names"):
+            self._put_list(self._names_from(param), param.op[-1], in_quotes, out)
         elif param.indirect and star:
             self._put_list(self._array_keys(param.name), star, in_quotes, out)
         elif star and not param.indirect:
@@ -54,6 +54,13 @@ class Parameters(Segments):
         if param.index is not None and (text := bare_text(param.index)) in ("@", "*"):
             return text
         return ""
+
+    def _names_from(self, param: Param) -> list[Parts]:
+        """The names of variables that begin as written; the environment may give more of them."""
+        found = {name for scope in (self.globals, *self.scopes) for name in scope if name.startswith(param.name)}
+        names = [name for name in sorted(found) if (variable := self.lookup(name)) and variable.value is not None]
+        rest = [mark_parts((self.environment_hole(param.name, param),), MANY)] if self._from_outside(param.name) else []
+        return [*[plain(name) for name in names], *rest]
 
     # ---- lists
 
@@ -95,7 +102,7 @@ class Parameters(Segments):
     def _transformed(self, value: Parts, param: Param) -> Parts:
         from verlint.languages.bash.transforms import transform
 
-        mark = mark_of(value)
+        mark = mark_of(value) or (MANY if is_many(value) else "")
         made = transform(self, unmarked(value) if mark else value, param)
         return mark_parts(made, mark) if mark else made
 
@@ -153,6 +160,9 @@ class Parameters(Segments):
             return
         target = self.value_of(param.name, index, param)
         name = None if target is None else known(target)
+        if (target is None and self.run.closed) or (name is not None and not _REFERRED.fullmatch(name)):
+            self.fault("indirection", param.name, param)
+            raise DiscardLine
         if not name:
             self._put((self.hole(self.span(param).text, "variable named at run time", param),), in_quotes, out)
             return
@@ -184,6 +194,10 @@ class Parameters(Segments):
             value = self._set_or_end(name, param)
             if not value and name not in ("@", "*"):
                 self.note("empty", name, param)
+            if not value and param.op[:1] in ("@", "/"):  # of nothing nothing is made, not even ''
+                letters = param.op == "@" and param.arg is not None and bare_text(param.arg) == "a"
+                self._put(plain(self.attributes_of(name)) if letters else EMPTY, in_quotes, out)
+                return
         elif "u" in self.options and (hole := only_hole(value)) is not None:
             self._check_word(hole, param)
         if param.op:
@@ -244,6 +258,9 @@ class Parameters(Segments):
             if free:
                 assigned = overridable(assigned, free)
             self.assign_value(name, index, with_hop(assigned, Hop(self.span(param))))
+            variable = self.lookup(name)
+            if variable is not None and (variable.integer or variable.case):  # it holds what became of the word
+                assigned = self.value_of(name, index, param) or EMPTY
             self._put(assigned, in_quotes, out)
         else:
             self._default(param, outside, self._free_name(name, index, value, outside), in_quotes, out)

@@ -35,6 +35,10 @@ from verlint.languages.bash.syntax import (
 )
 from verlint.lazy import pattern
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from re import Match
+
 _CLOSING = frozenset(["then", "elif", "else", "fi", "do", "done", "esac", "}"])
 _RESERVED = pattern(
     r"(?:then|elif|else|fi|done|do|esac|\}|if|case|while|until|for|in|function|\{|!|\[\[|\]\]|time|select|coproc)"
@@ -462,18 +466,38 @@ def parse(text: str, *, file: bool = True, stand_ins: bool = False) -> Program:
 
     Never raises on bad input: the fault is in `Program.problem`, and the commands before it are kept.
     """
-    return Parser(_with_whole_keywords(text), final_backslash=file, stand_ins=stand_ins).program()
+    whole, moved = _with_whole_keywords(text)
+    program = Parser(whole, final_backslash=file, stand_ins=stand_ins).program()
+    if moved:
+        _put_back(program, moved)
+    return program
 
 
-def _with_whole_keywords(text: str) -> str:
-    """The text with a continued line inside a reserved word (`do⏎ne`) moved behind that word; nothing else moves."""
+def _with_whole_keywords(text: str) -> tuple[str, dict[tuple[int, int], int]]:
+    """The text with a continued line inside a reserved word (`do⏎ne`) moved behind that word; nothing else moves. And
+    the places of these words, each with the characters that were moved."""
+    moved: dict[tuple[int, int], int] = {}
+
+    def rejoined(found: Match[str]) -> str:
+        before, between, behind = found.groups()
+        if not _RESERVED.fullmatch(before + behind):
+            return found.group()
+        moved[found.start(), found.end() - len(between)] = len(between)
+        return str(before + behind + between)
+
     at = text.find("\\\n")
     while at >= 0:
         if text[max(at - 1, 0)].islower() and text[at + 2 : at + 3].islower():
-            return _SPLIT.sub(lambda each: _rejoined(each.group(1), each.group(2), each.group(3)), text)
+            return _SPLIT.sub(rejoined, text), moved
         at = text.find("\\\n", at + 2)
-    return text
+    return text, moved
 
 
-def _rejoined(before: str, between: str, behind: str) -> str:
-    return before + behind + between if _RESERVED.fullmatch(before + behind) else before + between + behind
+def _put_back(program: Program, moved: dict[tuple[int, int], int]) -> None:
+    """Where such a word is an argument, its characters end behind the continued line."""
+    from verlint.languages.bash.walk import walk
+
+    for group in program.groups:
+        for node in walk(group):
+            if isinstance(node, Lit) and (node.start, node.end) in moved:
+                node.end += moved[node.start, node.end]

@@ -6,10 +6,9 @@ import re
 
 from verlint.languages.bash.conditions import Conditions
 from verlint.languages.bash.elastic import WORDS, marked
-from verlint.languages.bash.escapes import unescape
+from verlint.languages.bash.escapes import unescape_printed
 from verlint.languages.bash.pieces import Parts, flat, join, known, shown
 from verlint.languages.bash.syntax import Assign, Simple
-from verlint.lazy import pattern
 from verlint.record import dataclass
 from verlint.value import Hole, Literal, Part, Text, whole
 
@@ -92,9 +91,6 @@ class Printing(Conditions):
         self.status = 0 if valid else 1
 
 
-_OF_ECHO = pattern(r"\\(?:(\\)|0([0-7]{0,3})|([1-7])|(c)|.|\Z)")
-
-
 def _with_escapes(parts: Parts) -> tuple[Parts, bool]:
     """What `echo -e` makes of a text, and whether a `\\c` ended it."""
     out: list[Part] = []
@@ -102,19 +98,11 @@ def _with_escapes(parts: Parts) -> tuple[Parts, bool]:
         if isinstance(part, Hole):
             out.append(part)
             continue
-        end = next((match.start() for match in _OF_ECHO.finditer(part.text) if match.group(4)), None)
-        text = _OF_ECHO.sub(_octal, part.text[:end])
-        out.append(Literal(unescape(text), part.span))
-        if end is not None:
+        text, ended = unescape_printed(part.text)
+        out.append(Literal(text, part.span))
+        if ended:
             return tuple(out), True
     return tuple(out), False
-
-
-def _octal(match: re.Match[str]) -> str:
-    """`\\0101` as `$'…'` writes it; there `\\101` is one, but not for `echo`."""
-    if match.group(2) is not None:
-        return "\\" + match.group(2).zfill(3)
-    return "\\\\" + match.group(3) if match.group(3) else match.group()
 
 
 def integer(words: list[Parts], otherwise: int | None) -> int | None:

@@ -45,6 +45,8 @@ class Scripts(Redirections):
             self.status = ended.status
         finally:
             self.positional, self.open_arguments, self.source, self.stack, self.loops = saved
+            if self.local_options:  # `local -`
+                self.options = self.local_options.pop(len(self.scopes), self.options)
             self.scopes.pop()
             self.function_names.pop()
             self.call_lines.pop()
@@ -64,6 +66,7 @@ class Scripts(Redirections):
         if source is None:
             self.note("missing-source", shown(path), simple)
             self.set_by_strangers(shown(path))
+            self.replaced_by_strangers(shown(path), f"source {shown(path)}", simple)
             return
         if not self._enter(source, simple):
             return
@@ -228,6 +231,10 @@ class Scripts(Redirections):
         child = type(self)(self.run, source, name, self.cwd if cwd is None else cwd)
         for each, value in self.exported().items():
             child.globals[each] = Variable(value.parts, exported=True)
+        child.bare = self.bare
+        unset = [each for each, variable in self.globals.items() if variable.value is None]
+        for each in (*self.withheld, *unset):  # nobody outside gives it a value
+            child.globals.setdefault(each, Variable())
         hop = Hop(self.span(node))
         given, child.open_arguments = self.arguments(arguments)
         child.positional = [with_hop(each, hop) if has_hole(each) else each for each in given]

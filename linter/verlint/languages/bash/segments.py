@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from verlint.languages.bash.elastic import is_many, joined, unmarked
+from verlint.languages.bash.elastic import is_list, joined, unmarked
 from verlint.languages.bash.patterns import Pattern
 from verlint.languages.bash.pieces import (
     EMPTY,
@@ -70,7 +70,7 @@ class Segments(UsualWords):
             piece = segment[0]
             if segment is BREAK:
                 around = [segments[at][0] for at in (number - 1, number + 1) if 0 <= at < len(segments)]
-                if not any(isinstance(each, Hole) and is_many((each,)) for each in around):
+                if not any(isinstance(each, Hole) and is_list(each) for each in around):
                     out.append(Literal(" "))
             elif piece is not None:
                 out.append(piece)
@@ -175,7 +175,7 @@ class Segments(UsualWords):
     def _is_list(self, param: Param) -> bool:
         if param.op == "len":
             return False
-        return param.name == "@" or (param.index is not None and bare_text(param.index) == "@")
+        return param.op == "names@" or param.name == "@" or (param.index is not None and bare_text(param.index) == "@")
 
     def _put(self, parts: Parts, in_quotes: bool, out: list[Segment]) -> None:
         """Append the result of an expansion; unquoted results may be split."""

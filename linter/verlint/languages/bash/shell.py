@@ -31,7 +31,7 @@ from verlint.languages.bash.syntax import Command as CommandNode
 _OF_PROCESS = (
     "globals", "scopes", "shared", "positional", "open_arguments", "cwd", "functions", "options", "shell_options",
     "output", "errors", "input", "descriptors", "files_of", "traps", "loops", "guards", "substituting", "unattended",
-    "strangers",
+    "strangers", "directories", "option_offset",
 )  # fmt: skip
 """What a subshell changes without effect on its parent."""
 

@@ -7,16 +7,16 @@ from collections.abc import Callable, Mapping
 
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.command import Redirect as Redirection
-from verlint.languages.bash.filters import MAKERS, Result, run_filter
+from verlint.languages.bash.filters import LINE_TOOLS, MAKERS, Result, run_filter
 from verlint.languages.bash.moving import MOVERS, move_files
-from verlint.languages.bash.pieces import EMPTY, Parts, is_empty, plain
+from verlint.languages.bash.pieces import EMPTY, Parts, flat, is_empty, plain
 from verlint.languages.bash.printing import Argument
 from verlint.languages.bash.run import DiscardLine, Exit, ReadOnly
 from verlint.languages.bash.scripts import Scripts
 from verlint.languages.bash.storage import Array, Scope, Variable
 from verlint.languages.bash.syntax import Assign, Simple
-from verlint.languages.bash.wrappers import CARRIERS, program_name, unwrap_one
-from verlint.value import Hole, Text, literal
+from verlint.languages.bash.wrappers import CARRIERS, Unwrapped, program_name, unwrap_one
+from verlint.value import Hole, Literal, Text, literal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -226,7 +226,7 @@ class SimpleCommands(Scripts):
     def _started(self, words: list[Text], node: Simple) -> None:
         """What follows from starting a program: its output, and the scripts it runs in turn."""
         name = program_name(words[0])
-        result = self._result(name, words)
+        result = self._result(name, words, node)
         self.status = None
         if result is not None:
             printed, self.status = result
@@ -247,7 +247,7 @@ class SimpleCommands(Scripts):
             if inner.argv:
                 unattended = self.unattended
                 self.unattended = unattended or "timeout" in inner.wrappers
-                self._wrapped(list(inner.argv), inner.assignments, node)
+                self._wrapped(list(inner.argv), inner.assignments, node, inner)
                 self.unattended = unattended
             return
         if self._script_by_path(words, node):
@@ -262,20 +262,24 @@ class SimpleCommands(Scripts):
                 )
             )
 
-    def _result(self, name: str, words: list[Text]) -> Result:
+    def _result(self, name: str, words: list[Text], node: Simple) -> Result:
         """Output and status of a program that is a function of its words and its input."""
         if name == "getopt":
             from verlint.languages.bash.getopt import getopt
 
             return getopt(words[1:])
+        if name == "which" and len(words) == 2 and not self.run.closed:
+            return (*self.program_path(words[1].parts, node), Literal("\n")), None
         if name in MOVERS:
             move_files(self, name, [word.parts for word in words[1:]])
             return None
         if name in MAKERS:
             self.run.makers.append([word.shown for word in words[1:]])
-        return run_filter(
-            self, name, [word.parts for word in words[1:]], None if self.input is None else self.input.parts
-        )
+        stdin = None if self.input is None else self.input.parts
+        found = run_filter(self, name, [word.parts for word in words[1:]], stdin)
+        if found is not None and name in LINE_TOOLS:
+            return plain(flat(found[0]), self.span(node)), found[1]
+        return found
 
     def _batch(self, words: list[Text], node: Simple) -> None:
         """`sbatch …`: the script runs later, in a shell of its own, and prints into a file."""
@@ -360,8 +364,18 @@ class SimpleCommands(Scripts):
             self.background, self.unattended, self.cwd, self.output = saved
         return True
 
-    def _wrapped(self, argv: list[Text], assignments: Mapping[str, Text], node: Simple) -> None:
-        self._exporting(assignments, lambda: self._started(argv, node))
+    def _wrapped(
+        self, argv: list[Text], assignments: Mapping[str, Text], node: Simple, by: Unwrapped | None = None
+    ) -> None:
+        withheld, bare = self.withheld, self.bare
+        if by is not None and (by.without or by.bare):
+            self.withheld = withheld.union(self.exported() if by.bare else by.without).difference(assignments)
+            self.bare = bare or by.bare
+        try:
+            self._exporting(assignments, lambda: self._started(argv, node))
+        finally:
+            self.withheld, self.bare = withheld, bare
+            self.changed()
 
     def _exporting(self, assignments: Mapping[str, Text], start: Callable[[], None]) -> None:
         """Start something with variables that are gone afterwards."""
@@ -371,6 +385,7 @@ class SimpleCommands(Scripts):
             saved[name] = None if found is None else found.copy()
             self.assign_value(name, None, value.parts)
             self.export(name)
+        self.changed()
         try:
             start()
         finally:

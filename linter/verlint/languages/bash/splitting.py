@@ -26,6 +26,8 @@ class FieldSplitter:
         """Take the next segment."""
         piece, quoted, splits = segment
         if segment is BREAK:
+            # Elements without quotes are as good as joined by the first separator: one that is no blank keeps them.
+            self.keep = self.keep or (not self.current and self.separators[:1] not in self.blanks)
             self._flush()
         elif piece is None:
             self.keep = True

@@ -71,6 +71,9 @@ class ShellState:
         self.pipe_status: tuple[int | None, ...] = ()
         self.directories: list[Parts] = []
         self.strangers = ""
+        self.local_options: dict[int, set[str]] = {}
+        self.withheld: frozenset[str] = frozenset()
+        self.bare = False
         self.option_offset = 1
         self._environment_cache: Mapping[str, Text] | None = None
         self._around: Surroundings | None = None
@@ -117,13 +120,15 @@ class ShellState:
         return self._around
 
     def exported(self) -> Mapping[str, Text]:
-        """The environment that a command would get."""
+        """The environment that a command would get, without what `env` keeps from it (`withheld`)."""
         if self._environment_cache is None:
             found: dict[str, Text] = {}
             for scope in (self.globals, *self.scopes):
                 for name, variable in scope.items():
                     if variable.exported and variable.value is not None and not isinstance(variable.value, Array):
                         found[name] = Text(variable.value)
+            for name in self.withheld:
+                found.pop(name, None)
             self._environment_cache = found
         return self._environment_cache
 
@@ -181,6 +186,20 @@ class ShellState:
                 value = variable.value
                 return known(value) if variable.reference and isinstance(value, tuple) else None
         return None
+
+    def refer(self, name: str, target: Parts, *, local: bool) -> None:
+        """Make a name refer to another one (`declare -n`)."""
+        scope = self.scopes[-1] if local and self.scopes else self.globals
+        scope[name] = Variable(target, reference=True)
+
+    def refer_again(self, name: str, target: Parts) -> bool:
+        """Let a reference refer to something else; False when the name is no reference."""
+        for scope in (*reversed(self.scopes), self.globals):
+            if name in scope:
+                if scope[name].reference:
+                    scope[name] = Variable(target, reference=True)
+                return scope[name].reference
+        return False
 
     def _follow(self, variable: Variable) -> Variable:
         if variable.reference and not isinstance(variable.value, Array) and variable.value:

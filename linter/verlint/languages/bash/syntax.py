@@ -42,7 +42,7 @@ class DoubleQuoted(Node):
 class Param(Node):
     """`$name` and `${…}`.
 
-    `op` is "" for the plain value, "len" for `${#x}`, "names" for `${!x*}`, else the operator as written; `index` is
+    `op` is "" for the plain value, "len" for `${#x}`, "names*" for `${!x*}`, else the operator as written; `index` is
     what stands in brackets; `arg` and `arg2` are the operator's words; `bare` says that no braces are written."""
 
     name: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from verlint.languages.bash.escapes import unescape
+from verlint.languages.bash.escapes import quoted_text, unescape
 from verlint.languages.bash.patterns import (
     MAX_REPEATED,
     Pattern,
@@ -62,6 +62,8 @@ def _change_case(shell: Segments, value: Parts, param: Param) -> Parts:
     first = True
     for part in value:
         if isinstance(part, Hole):
+            if len(param.op) == 1 and first and len(value) > 1:
+                return _unknown(shell, param, "an unknown that may be empty")
             out.append(replace(part, key=("case", param.op, part.key), name=part.name))
             first = False
             continue
@@ -98,28 +100,36 @@ def substring_error(shell: Segments, param: Param) -> DiscardLine:
 
 def _quoted_form(shell: Segments, value: Parts, param: Param) -> Parts:
     kind = flat(shell.string(param.arg)) if param.arg is not None else ""
+    if kind == "a" and has_hole(value) and shell.lookup(param.name) is None:
+        return _unknown(shell, param, "attributes of an unknown")
+    if kind == "a":
+        return plain(shell.attributes_of(param.name))
     if has_hole(value):
         return _unknown(shell, param, "transformed unknown")
     text = flat(value)
+    if kind == "P" and not set(text) & set("\\$`!"):
+        return value
+    quoted = quoted_text(text)
     made = {
-        "Q": "'" + text.replace("'", "'\\''") + "'",
+        "Q": quoted,
         "U": text.upper(),
         "L": text.lower(),
         "u": text[:1].upper() + text[1:],
         "E": unescape(text),
-        "A": f"{param.name}='" + text.replace("'", "'\\''") + "'",
+        "A": f"{param.name}={quoted}",
     }.get(kind)
-    if (kind == "A" and not shell.is_plain(param.name)) or kind in ("a", "P", "K", "k"):
+    if (kind == "A" and not shell.is_plain(param.name)) or kind in ("P", "K", "k"):
         return _unknown(shell, param, "transformed value")
     return value if made is None else plain(made)
 
 
 def _replace(shell: Segments, value: Parts, param: Param, pattern: Pattern) -> Parts:
     replacement = shell.string(param.arg2) if param.arg2 is not None else EMPTY
-    if param.arg2 is not None and any("&" in run and not quoted for run, quoted in shell.pattern(param.arg2)):
-        return _unknown(shell, param, "a replacement with &, which versions of bash read differently")
     text = flat(value)
+    versions_differ = "&" in flat(replacement) and _has_bare_ampersand(shell, param)
     if param.op in ("/#", "/%") and not pattern:
+        if versions_differ:
+            return _unknown(shell, param, _AMPERSAND)
         return (*replacement, *value) if param.op == "/#" else (*value, *replacement)
     if not pattern or not "".join(run for run, _ in pattern):
         return value
@@ -130,9 +140,16 @@ def _replace(shell: Segments, value: Parts, param: Param, pattern: Pattern) -> P
         return _unknown(shell, param, "replacement in a long text")
     anchored = {"/#": r"\A(?:%s)", "/%": r"(?:%s)\Z"}.get(param.op, "%s")
     regex = re.compile(anchored % translate(pattern), re.S)
-    found = [match.span() for match in regex.finditer(text) if match.end() > match.start()]
+    stands_for_all = not "".join(run for run, _ in pattern).strip("*")
+    found = [
+        match.span()
+        for match in regex.finditer(text)
+        if match.end() > match.start() or match.start() < len(text) or param.op == "/%" or (not text and stands_for_all)
+    ]
     if param.op != "//":
         found = found[:1]
+    if found and versions_differ:
+        return _unknown(shell, param, _AMPERSAND)
     for _ in found:
         shell.run.spend(replacement)
     if len(found) > MAX_PIECES and not has_hole(value) and not has_hole(replacement):
@@ -146,6 +163,13 @@ def _replace(shell: Segments, value: Parts, param: Param, pattern: Pattern) -> P
         at = end
     out.extend(cut(value, at, len(text)))
     return collapse(tuple(out))
+
+
+_AMPERSAND = "a replacement with &, which versions of bash read differently"
+
+
+def _has_bare_ampersand(shell: Segments, param: Param) -> bool:
+    return param.arg2 is not None and any("&" in run and not quoted for run, quoted in shell.pattern(param.arg2))
 
 
 def _trim(shell: Segments, value: Parts, param: Param, pattern: Pattern) -> Parts:

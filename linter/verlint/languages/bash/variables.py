@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from verlint.languages.bash.arithmetic import ArithmeticFault, UnknownNumber, evaluate
 from verlint.languages.bash.elastic import MANY, any_many, is_many, joined, unmarked
-from verlint.languages.bash.pieces import EMPTY, Parts, identity, known, only_hole, plain
+from verlint.languages.bash.pieces import (
+    EMPTY,
+    Parts,
+    identity,
+    known,
+    only_hole,
+    overridable,
+    overriders,
+    plain,
+    with_hop,
+)
 from verlint.languages.bash.run import DiscardLine, Exit
 from verlint.languages.bash.state import ShellState
 from verlint.languages.bash.storage import Array, Variable
 from verlint.languages.bash.syntax import Node
 from verlint.lazy import pattern
 from verlint.record import replace
-from verlint.value import Hole, Literal, Text, whole
+from verlint.value import MAY_SET, Hole, Hop, Literal, Text, whole
 
 _DYNAMIC = frozenset(
     ["RANDOM", "SRANDOM", "SECONDS", "EPOCHSECONDS", "EPOCHREALTIME", "HOSTNAME", "UID", "EUID", "PPID", "BASHPID",
@@ -30,6 +40,9 @@ SETS_UP_TOOLS = pattern(
     r"|^[\"']?(?:\$\(|`)\s*\S*(?:conda|mamba|micromamba|ssh-agent|pyenv|direnv|modulecmd|brew)\b"
 )
 """Files that are sourced, and commands whose output is evaluated, that set up tools and no variables of a launcher."""
+
+
+_OF_THE_SYSTEM = ("/etc/", "/opt/", "/usr/")
 
 
 class Variables(ShellState):
@@ -154,6 +167,15 @@ class Variables(ShellState):
             return False
         return not (variable.exported or variable.integer or variable.case or variable.readonly or variable.reference)
 
+    def attributes_of(self, name: str) -> str:
+        """The letters of the attributes of a variable, as `${name@a}` gives them."""
+        variable = self.lookup(name)
+        if variable is None:
+            return ""
+        kind = "" if not isinstance(variable.value, Array) else "A" if variable.value.associative else "a"
+        flags = (("i", variable.integer), ("r", variable.readonly), ("x", variable.exported))
+        return kind + "".join(letter for letter, given in flags if given) + variable.case
+
     def _shells_array(self, name: str) -> list[Parts] | None:
         """The elements of an array that bash keeps itself, None for other names."""
         if name == "BASH_SOURCE":
@@ -161,6 +183,8 @@ class Variables(ShellState):
         if name == "FUNCNAME":
             names = [] if set(self.function_names) <= {"source"} else [*self.function_names[::-1], "main"]
             return [plain(each) for each in names]
+        if name == "DIRSTACK":
+            return [self.cwd, *self.directories[::-1]]
         if name == "BASH_LINENO":
             return [plain(str(each)) for each in (*self.call_lines[::-1], 0)]
         if name == "PIPESTATUS":
@@ -174,12 +198,30 @@ class Variables(ShellState):
     def _from_outside(self, name: str) -> bool:
         """Whether a name nobody assigned may have a value all the same: it is in upper case, so that the environment
         may give it, in an open world, or something that cannot be read may have set any name."""
-        return bool(self.strangers) or (not self.run.closed and name.upper() == name)
+        return bool(self.strangers) or (not self.run.closed and name.upper() == name and not self.bare)
 
     def set_by_strangers(self, what: str) -> None:
         """From here on any name may be set: by a sourced file that is not here, a text that nobody knows."""
         if what and not SETS_UP_TOOLS.search(what):
             self.strangers = what
+
+    def replaced_by_strangers(self, what: str, command: str, node: Node) -> None:
+        """What the launcher has set so far may be replaced by a command that nobody can follow, `source FILE`: it is
+        marked so. Files of the system set up tools, and others set strings, not arrays."""
+        if self.run.closed or not what or SETS_UP_TOOLS.search(what) or what.startswith(_OF_THE_SYSTEM):
+            return
+        hop = Hop(self.span(node), command + MAY_SET)
+        for scope in (self.globals, *self.scopes):
+            for name, variable in list(scope.items()):
+                value = variable.value
+                if (
+                    value
+                    and not isinstance(value, Array)
+                    and not variable.readonly
+                    and command not in overriders(value)
+                ):
+                    self.own(name, variable).value = with_hop(overridable(value, command), hop)
+        self.changed()
 
     def environment_hole(self, name: str, node: Node) -> Hole:
         """The value that the caller's environment may give a name; the same hole at every use."""

@@ -363,7 +363,7 @@ class WordReader(Cursor):
             self.pos = self.stop
             raise self.fail("this $' is never closed", start)
         self.pos = at + 1
-        return Lit(self.at(start), self.at(self.pos), unescape(self.text[start + 2 : at]), "'")
+        return Lit(self.at(start), self.at(self.pos), unescape(self.text[start + 2 : at]).partition("\0")[0], "'")
 
     def arithmetic(self, close: str, opened: int) -> Word:
         """The expression up to `close`, which is stepped over ("": to the end of the text)."""

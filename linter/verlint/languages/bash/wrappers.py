@@ -57,19 +57,26 @@ _OPERANDS = {"timeout": 1, "taskset": 1, "flock": 1, "nsys": 1, "py-spy": 1}
 
 @dataclass(frozen=True, slots=True)
 class Unwrapped:
-    """The command inside, the assignments of `env`, and the names of the wrappers, outermost first."""
+    """The command inside, the assignments of `env`, and the names of the wrappers, outermost first. `without` are
+    the variables that it does not get of those that are exported; `bare` says that it gets none of them."""
 
     argv: tuple[Text, ...]
     assignments: Mapping[str, Text] = field(default_factory=dict)
     wrappers: tuple[str, ...] = ()
+    without: frozenset[str] = frozenset()
+    bare: bool = False
 
 
 def program_name(word: Text) -> str:
     """Name of a program without its folder, "" when it is not known. The folder need not be (`$ENV/bin/python`)."""
     known = word.known
     if known is None:
-        last = word.parts[-1]
-        known = last.text if isinstance(last, Literal) and "/" in last.text else ""
+        known = ""
+        for part in reversed(word.parts):
+            if not isinstance(part, Literal):
+                break
+            known = part.text + known
+        known = known if "/" in known else ""
     return known.rsplit("/", 1)[-1]
 
 
@@ -81,6 +88,8 @@ def unwrap_one(argv: Sequence[Text]) -> Unwrapped | None:
     options = WITH_VALUE[name]
     operands = _OPERANDS.get(name, 0)
     assignments: dict[str, Text] = {}
+    without: set[str] = set()
+    bare = False
     at = 1
     while at < len(argv):
         text = argv[at].known
@@ -97,7 +106,13 @@ def unwrap_one(argv: Sequence[Text]) -> Unwrapped | None:
         if text == "--":
             at += 1
             break
-        if text in options:
+        if name == "env" and text in ("-", "-i", "--ignore-environment"):
+            bare = True
+            at += 1
+        elif name == "env" and (removed := _removed(argv, at)):
+            without.add(removed)
+            at += 2 if text in options else 1
+        elif text in options:
             at += 2
         elif text.startswith("-") and len(text) > 1:
             at += 1
@@ -109,7 +124,15 @@ def unwrap_one(argv: Sequence[Text]) -> Unwrapped | None:
             at += 1
         else:
             break
-    return Unwrapped(tuple(argv[at:]), assignments, (name,))
+    return Unwrapped(tuple(argv[at:]), assignments, (name,), frozenset(without), bare)
+
+
+def _removed(argv: Sequence[Text], at: int) -> str:
+    """The variable that an option of `env` takes away, "" for other options."""
+    text = argv[at].known or ""
+    if text in ("-u", "--unset"):
+        return (argv[at + 1].known or "") if at + 1 < len(argv) else ""
+    return text[2:] if text.startswith("-u") else text.removeprefix("--unset=") if text.startswith("--unset=") else ""
 
 
 def _assign(assignments: dict[str, Text], word: Text) -> None:
@@ -127,8 +150,13 @@ def unwrap(argv: Sequence[Text]) -> Unwrapped:
         inner = unwrap_one(current.argv)
         if inner is None or not inner.argv:
             return current
+        given = {} if inner.bare else {k: v for k, v in current.assignments.items() if k not in inner.without}
         current = Unwrapped(
-            inner.argv, {**current.assignments, **inner.assignments}, (*current.wrappers, *inner.wrappers)
+            inner.argv,
+            {**given, **inner.assignments},
+            (*current.wrappers, *inner.wrappers),
+            current.without.difference(inner.assignments) | inner.without,
+            current.bare or inner.bare,
         )
     return current
 
