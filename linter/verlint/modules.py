@@ -18,11 +18,16 @@ TYPE_CHECKING = False  # as `typing` says it, without its import
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import CodeType, ModuleType
+else:
+    ModuleType = type(sys)  # as `types` says it, which is imported later, if at all
 
 _OURS = ("verlint.", "verlint_rules.")
 _BY_TIME = MAGIC_NUMBER + bytes(4)
 """How a compiled file begins that counts by the time of its source."""
 _HEAD = 16
+_WORD = 0xFFFFFFFF
+_MOST = 1 << 16
+"""Bytes that are read at once."""
 _BINARY = getattr(os, "O_BINARY", 0)
 
 
@@ -33,25 +38,45 @@ class _Loader(SourceFileLoader):
         super().__init__(name, path)
         self.compiled, self.source = compiled, source
 
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """A module with its attributes: Python takes longer to find out which ones one lacks."""
+        module = ModuleType(spec.name)
+        module.__dict__.update(
+            __spec__=spec,
+            __loader__=self,
+            __package__=spec.name.rpartition(".")[0],
+            __file__=self.path,
+            __cached__=self.compiled,
+        )
+        return module
+
     def exec_module(self, module: ModuleType) -> None:
         exec(self.get_code(module.__name__), module.__dict__)
 
     def get_code(self, fullname: str) -> CodeType:
         try:
-            stream = os.open(self.compiled, os.O_RDONLY | _BINARY)
+            read = _read(self.compiled)
         except OSError:
             return super().get_code(fullname)  # type: ignore[return-value]
-        try:
-            read = os.read(stream, os.fstat(stream).st_size)
-        finally:
-            os.close(stream)
-        about = (int(self.source.st_mtime), self.source.st_size)
-        if read[:_HEAD] == _BY_TIME + b"".join((each & 0xFFFFFFFF).to_bytes(4, "little") for each in about):
+        about = int(self.source.st_mtime) & _WORD | (self.source.st_size & _WORD) << 32
+        if read[:_HEAD] == _BY_TIME + about.to_bytes(8, "little"):
             try:
                 return loads(memoryview(read)[_HEAD:])  # type: ignore[no-any-return]
             except (EOFError, TypeError, ValueError):
                 pass  # Python says what is wrong with it
         return super().get_code(fullname)  # type: ignore[return-value]
+
+
+def _read(path: str) -> bytes:
+    """All bytes of a file. Raises OSError."""
+    stream = os.open(path, os.O_RDONLY | _BINARY)
+    try:
+        read = os.read(stream, _MOST)
+        while len(read) % _MOST == 0 and (more := os.read(stream, _MOST)):
+            read += more
+        return read
+    finally:
+        os.close(stream)
 
 
 class _Finder:
