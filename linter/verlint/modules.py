@@ -2,9 +2,9 @@
 
 A check of one launcher imports more than two hundred of our modules. For each, Python looks through its finders and
 asks more of the file system than it takes: that is a fourteenth of the run. Where a package is one plain folder, a
-module is the file of its name in it, and the compiled file beside it counts when it holds the size and the time of that
-file, as always. Everything else (packages, what is not compiled yet, archives, other places for compiled files) is left
-to Python. The program does this for itself; a library that is imported by others leaves their imports alone."""
+module is the file or the folder of its name in it, and the compiled file beside it counts when it holds the size and
+the time of that file, as always. Everything else (what is not compiled yet, archives, other places for compiled files)
+is left to Python. The program does this for itself; a library that is imported by others leaves their imports alone."""
 
 from __future__ import annotations
 
@@ -44,10 +44,12 @@ class _Loader(SourceFileLoader):
         module.__dict__.update(
             __spec__=spec,
             __loader__=self,
-            __package__=spec.name.rpartition(".")[0],
+            __package__=spec.parent,
             __file__=self.path,
             __cached__=self.compiled,
         )
+        if spec.submodule_search_locations is not None:
+            module.__path__ = spec.submodule_search_locations
         return module
 
     def exec_module(self, module: ModuleType) -> None:
@@ -80,23 +82,32 @@ def _read(path: str) -> bytes:
 
 
 class _Finder:
-    """Finds modules in packages that are one plain folder."""
+    """Finds modules and packages in packages that are one plain folder."""
 
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
         if path is None or not name.startswith(_OURS) or len(path) != 1:
             return None
-        folder, last = path[0], name.rpartition(".")[2]
+        inside = path[0] + os.sep + name.rpartition(".")[2]
+        source = _status(f"{inside}.py")
+        folder, last = (path[0], name.rpartition(".")[2]) if source is not None else (inside, "__init__")
         file = f"{folder}{os.sep}{last}.py"
-        try:
-            source = os.stat(file)
-        except OSError:
+        if source is None and (source := _status(file)) is None:
             return None
         compiled = f"{folder}{os.sep}__pycache__{os.sep}{last}.{sys.implementation.cache_tag}.pyc"
         spec = ModuleSpec(name, _Loader(name, file, compiled, source), origin=file)
+        if folder is inside:
+            spec.submodule_search_locations = [inside]
         spec.has_location = True
         spec.cached = compiled
         return spec
+
+
+def _status(path: str) -> os.stat_result | None:
+    try:
+        return os.stat(path)
+    except OSError:
+        return None
 
 
 def find_quickly() -> None:
