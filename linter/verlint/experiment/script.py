@@ -36,7 +36,7 @@ MAX_ANCESTORS = 8
 FEWEST_PATHS = 2
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Topology:
     """How many nodes, and GPUs of a node, are asked for; None for what is not written."""
 
