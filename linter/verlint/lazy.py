@@ -20,13 +20,22 @@ _ATTRIBUTES = (
 )
 
 
-class _Pattern:
-    """Has what a compiled expression has: the first attribute that is asked for compiles it and fills in all."""
+class _Compiled:
+    """Has what a compiled expression has."""
 
     __slots__ = ("_given", *_ATTRIBUTES)
 
     def __init__(self, pattern: str, flags: int = 0) -> None:
         self._given = (pattern, flags)
+
+    def __repr__(self) -> str:
+        return f"pattern({self._given[0]!r})"
+
+
+class _Pattern(_Compiled):
+    """The first attribute that is asked for compiles the expression and fills in all, which are plain ones then."""
+
+    __slots__ = ()
 
     def __getattr__(self, name: str) -> object:
         if name not in _ATTRIBUTES:
@@ -34,11 +43,9 @@ class _Pattern:
         compiled = re.compile(*self._given)
         for each in _ATTRIBUTES:
             setattr(self, each, getattr(compiled, each))
+        self.__class__ = _Compiled  # type: ignore[assignment]
         found: object = getattr(compiled, name)
         return found
-
-    def __repr__(self) -> str:
-        return f"pattern({self._given[0]!r})"
 
 
 if not TYPE_CHECKING:

@@ -8,7 +8,7 @@ from verlint.finding import Finding
 from verlint.record import dataclass, field
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Summary:
     """What was looked at: numbers of files read, launchers, experiments and stages among them, and files left out."""
 
@@ -19,7 +19,7 @@ class Summary:
     skipped: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Report:
     """The outcome of a run. `findings` are sorted and without the suppressed ones, of which `suppressed` is the number.
 

@@ -16,7 +16,7 @@ from verlint.record import dataclass
 MASK = "****"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Secret:
     """A secret or the place of one: code points `start`..`end` of the text, and whose it is.
 
@@ -29,7 +29,7 @@ class Secret:
     placeholder: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Masked:
     """Code points `start`..`end` of a text are to be shown as `text`."""
 

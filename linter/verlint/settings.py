@@ -68,7 +68,7 @@ def _dotted(text: str) -> list[str]:
     return [bare or quoted for quoted, bare in _NAME.findall(text)]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Settings:
     """What holds for one run.
 

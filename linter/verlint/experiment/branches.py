@@ -13,7 +13,7 @@ _NEW_BRANCH = frozenset(["-b", "-B", "-c", "-C", "--create", "--force-create"])
 """Options of `git checkout` and `git switch` that make a branch, whose name follows."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class BranchChange:
     """A command that puts a checkout on the code of a branch. `folder` is the last component of its path ("" when not
     known)."""

@@ -57,7 +57,7 @@ DriverCall: TypeAlias = tuple[object, ...]
 _KNOWN: WeakKeyDictionary[Script, Ledger] = WeakKeyDictionary()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Place:
     """When something happens: in which command of the driver, on which of its paths, and where on that path."""
 
@@ -72,7 +72,7 @@ class Place:
         return self.path != other.path or self.inner < other.inner
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Save:
     """Checkpoints that are written: by a launch, or by a command that copies a step.
 
@@ -121,7 +121,7 @@ class Use:
     step_span: Span | None = None
 
 
-@dataclass(slots=True)
+@dataclass
 class Ledger:
     """What is saved and used, in order.
 

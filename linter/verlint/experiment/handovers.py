@@ -17,7 +17,7 @@ _LIST = "experience-list"
 """The kind of stage that only lists what an earlier one made."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Link:
     """A producer and a consumer. `by` is the setting of the consumer that names the producer, None when a spec says so
     in `deps`. `late` says that the producer only comes after the consumer, or waits for it."""

@@ -25,7 +25,7 @@ _WITH_VALUE = frozenset(
 _FORCED = frozenset(["-U", "--upgrade", "--force-reinstall", "-I", "--ignore-installed", "--reinstall"])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Install:
     """What an install command names: folders of source trees (installed as a copy or, as `editable`, in place),
     `packages` as requirements or addresses, and `files` of requirements. `forced` says that it replaces what is there.

@@ -111,7 +111,7 @@ def is_python(name: str) -> bool:
     return name in ("python3", "python") or (name.startswith("py") and _PYTHON.fullmatch(name) is not None)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Program:
     """A Python program that a command starts: its module or file, and the words behind it."""
 

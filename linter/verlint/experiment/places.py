@@ -26,7 +26,7 @@ _CALLED: WeakKeyDictionary[Project, Mapping[int, list[Source]]] = WeakKeyDiction
 _SCRIPTS: WeakKeyDictionary[Project, dict[int, list[Script]]] = WeakKeyDictionary()
 
 
-@dataclass(slots=True)
+@dataclass
 class _Written:
     variants: list[Variant] = field(default_factory=list)
     assignments: list[Assignment] = field(default_factory=list)

@@ -30,12 +30,13 @@ _RELATIVE = pattern(
     r"[\"']?((?:\./)?[\w-][\w./-]*\.(?:sh|bash|py|slurm|sbatch))\b",
     re.M,
 )
+_ENDING = pattern(r"\.(?:sh|bash|py|slurm|sbatch)\b")
 _SCRIPT_FOLDERS = frozenset(["scripts", "script", "examples", "bin", "tools", "launch", "launchers", "jobs", "slurm"])
 MAX_ANCESTORS = 8
 FEWEST_PATHS = 2
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Topology:
     """How many nodes, and GPUs of a node, are asked for; None for what is not written."""
 
@@ -185,7 +186,8 @@ def folder_of_names(source: Source, path: str, tree: Tree) -> str | None:
     """The nearest folder at or above a file from which most of the scripts and tools it names are found, None when none
     is."""
     own = posixpath.dirname(path)
-    names = {posixpath.normpath(match.group(1)) for match in _RELATIVE.finditer(source.text)}
+    lines = _lines_with_files(source.text)
+    names = {posixpath.normpath(match.group(1)) for line in lines for match in _RELATIVE.finditer(line)}
     best, best_count = "", 0
     folder = own
     for _ in range(MAX_ANCESTORS):
@@ -196,6 +198,16 @@ def folder_of_names(source: Source, path: str, tree: Tree) -> str | None:
             break
         folder = posixpath.dirname(folder)
     return best if best_count else None
+
+
+def _lines_with_files(text: str) -> Iterator[str]:
+    """The lines that may name a script or a tool: to look at all of them takes longer than to parse them."""
+    end = 0
+    for found in _ENDING.finditer(text):
+        if found.start() >= end:
+            end = text.find("\n", found.end())
+            end = len(text) if end < 0 else end
+            yield text[text.rfind("\n", 0, found.start()) + 1 : end]
 
 
 def _above_scripts(folder: str) -> str:

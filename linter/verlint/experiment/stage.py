@@ -88,7 +88,7 @@ class Experiment:
         return self.spec is not None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Called:
     """What a driver's command starts: the path of a script or tool below the start folder, and the words behind it."""
 

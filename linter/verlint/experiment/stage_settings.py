@@ -14,7 +14,7 @@ from verlint.source import Span
 from verlint.value import Hop, Text, Value, literal
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Setting:
     """One setting of a stage. `label` is how the stage names it (`--oel_round`, `OEL_ROUND`, `args.oel_round`).
 

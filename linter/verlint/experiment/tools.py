@@ -28,7 +28,7 @@ OPEN = pattern(r"\{[^{}]*\}|%s|\$\w+")
 """The parts of a name in a text that are filled in when the tool runs."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class CalledTool:
     """A Python tool of the checkout, and the words of a call. `name` is the word that names it, `cwd` where it runs."""
 
@@ -38,7 +38,7 @@ class CalledTool:
     cwd: Text
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Touched:
     """A file that a call reads or writes: its path seen from the root of the project where that is known, `how` as in
     `FileUse`, and where the tool says so."""

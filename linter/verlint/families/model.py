@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from verlint.record import dataclass, field
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Record:
     """The comma record that a driver of many runs takes as its argument.
 
@@ -37,7 +37,7 @@ class StageKind:
     records: tuple[Record, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Family:
     """A family of experiments. `verl` is the VeRL version its fork is based on ("" when the fork must be read)."""
 

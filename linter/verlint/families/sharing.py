@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from verlint.record import dataclass
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Handover:
     """A stage of kind `producer` makes something that one of kind `consumer` reads.
 
@@ -26,7 +26,7 @@ class Handover:
     checkpoint: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Shared:
     """Settings that a producer and a consumer must share.
 

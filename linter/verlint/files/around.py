@@ -31,7 +31,7 @@ _CONFIG = rb"(?:--config-name|-cn)[= \t]+[\"']?([\w./-]+)"
 _OPEN = pattern(r"\\?\$\{[^}]*\}|\$\w+|\*|\$")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Text:
     """A file that may call others: its path below the top, and its bytes."""
 

@@ -19,7 +19,7 @@ CACHE_MARK = "CACHEDIR.TAG"
 is kept in verlint's own would otherwise change with every run."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Candidate:
     """A file to look at: where it is (absolute), how it is shown, and whether the user named it."""
 
@@ -28,7 +28,7 @@ class Candidate:
     named: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Skipped:
     """A path that was left out before it was read, and why."""
 
@@ -36,7 +36,7 @@ class Skipped:
     reason: str
 
 
-@dataclass(slots=True)
+@dataclass
 class Discovery:
     """What was found: candidates sorted by shown path, each file once; problems and left out paths likewise."""
 

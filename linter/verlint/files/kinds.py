@@ -23,7 +23,7 @@ class Kind(Enum):
     NONE = "none"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Choice:
     """The kind a file was given, and why; NONE means that it is left out."""
 
@@ -31,7 +31,7 @@ class Choice:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Mark:
     """A piece of text that only files about RL post-training hold: what it shows, words of which one must occur (a
     quick test), and the expression that decides."""

@@ -26,7 +26,7 @@ from verlint.settings import Settings
 from verlint.source import Source
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Loaded:
     """A file that was read. `path` is where it is on disk (absolute), `named` whether the user gave its name, `bom`
     whether a byte order mark was left out in front of the text."""
@@ -38,7 +38,7 @@ class Loaded:
     bom: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Decision:
     """What became of a path, for `--show-files`."""
 
@@ -52,7 +52,7 @@ class Decision:
         return self.kind is not Kind.NONE
 
 
-@dataclass(slots=True)
+@dataclass
 class Loading:
     """The files of a run, those that gave no text, and a decision for every path met; all sorted by shown path."""
 

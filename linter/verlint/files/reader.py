@@ -26,7 +26,7 @@ OTHER_BOMS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Unreadable:
     """A path that gave no text: `path` as shown, `reason` in words, `offset` of the first bad byte where there is
     one."""

@@ -17,7 +17,7 @@ _CODES = {
 _RESET = "\x1b[0m"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Style:
     """Paints texts when `on`; otherwise gives them back as they are."""
 

@@ -29,7 +29,7 @@ _PIN = pattern(r"""(?im)^[^#\n]*?(?<![\w-])["']?verl(?:\[[^\]\n]*\])?\s*(?:==\s*
 _REQUIREMENTS = pattern(r"requirements[\w.-]*\.txt|pyproject\.toml")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Asked:
     """What a launch gives to find its VeRL by.
 

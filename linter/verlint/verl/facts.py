@@ -70,7 +70,7 @@ def _none(*_: object) -> None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AtHand:
     """What is known of a launch beside its config, looked for when it is asked: the configs of the policy and of the
     critic, the rows in data files, and the processes that are started. None when it is not at hand."""

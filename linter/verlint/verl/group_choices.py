@@ -80,7 +80,7 @@ class Default:
         return f"{self.group_path}@{final or GLOBAL}"
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False)
 class Choices:
     """Group choices of a call: replaced ones, added ones and deleted ones (None: whatever is chosen)."""
 

@@ -97,7 +97,7 @@ def _placed(word: Text) -> str | None:
     return "".join(out)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Found:
     """What is known of the VeRL in use. `folders` composes its configs when it is on disk."""
 

@@ -17,7 +17,7 @@ _GROUPS = ("grpo", "rloo", "opo", "grpo_passk", "remax", "gpg", "reinforce_plus_
 """Estimators without a time axis: they know no gamma and no lambda. Source: `trainer/ppo/core_algos.py`."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Dead:
     """A key that no code reads, in versions `since` to `until` when all terms of `when` hold. `instead` are the keys
     that count; where they hold the same value, or are all given, nothing is lost. `configs` limits it to launches of
@@ -85,7 +85,7 @@ DEAD: tuple[Dead, ...] = (
 """Keys that are still in the config. Where a key is dead by the list of a version, it needs no row here."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Inert:
     """A fact about a key that another key turns off. `harmless` are values that say the same as no value."""
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _NOTHING = object()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Refusal:
     """An override that Hydra refuses.
 
@@ -55,7 +55,7 @@ class _Undecided(Exception):
     """The outcome hangs on something that is not known before the run."""
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False)
 class Applied:
     """A config after its overrides. `set_by` is the last accepted override of each key, `undecided` those whose effect
     is not known before the run, `chosen` the options taken by group choices of the call.

@@ -46,7 +46,7 @@ def is_not(key: str, *values: Data) -> Term:
     return Term(key, values, negated=True)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Row:
     """A fact about a key. It holds from version `since` to version `until`, both included ("" for no end), when all
     terms of `when` do. `message` says what VeRL does, `right` what to write instead, `source` where it is read."""

@@ -181,7 +181,7 @@ class Field:
     required: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class History:
     """Where else a key is: the spans of released versions that have it (first and last of each), and its rename."""
 

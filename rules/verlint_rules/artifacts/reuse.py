@@ -18,7 +18,7 @@ from verlint_rules.artifacts.training import FOLDER, FROM, MODE, is_training, sa
 _MOVERS = frozenset(["rm", "mv", "rsync", "find", "trash"])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Resumption:
     """Two runs: the second starts from the checkpoints of the first. `at` is the value that makes it so; `named` says
     that a path names the step, else both save in one folder and the second resumes by itself."""

@@ -61,7 +61,7 @@ _CUTOFF = 0.8
 _TOOL_FOLDERS = ("tools", "data", "scripts/data", "data_preprocess")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Written:
     """What the scripts of one start folder say: the names of data files in the texts of the tools they call, with the
     place of each, the words of all commands that are no launches, and the calls of Python tools with how often each is
@@ -129,7 +129,7 @@ def _data_files(script: Script, ctx: Context) -> Iterator[Pending]:
         yield _Reads(script.start, inputs, Counter(folder for folder, _ in ledger.makers))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Reads(Pending):
     """The files that the launches of a script read, where it is started, and the folders that commands of unknown
     effect may have filled before, with how many."""
@@ -170,7 +170,7 @@ def _filled(reads: _Reads, known: _Known, ctx: Context) -> list[Components]:
     return [folder for folder, count in counts.items() if count > 0]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Input:
     """A file that a launch reads."""
 
@@ -211,7 +211,7 @@ def _files(value: Value) -> Iterator[Text]:
         yield value.text.slice(start, end)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Known:
     """What all scripts of a start folder say together. `others` are their words, one a line."""
 

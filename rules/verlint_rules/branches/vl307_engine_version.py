@@ -53,7 +53,7 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
             yield from _of_variable(launch, variable, value, engine, ctx)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Engine:
     """The oldest and newest vLLM that may run, who says so, and whether that is certain."""
 

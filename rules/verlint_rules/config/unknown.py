@@ -13,7 +13,7 @@ from verlint.verl.schema import Schema, facts, forks, leaves_of, schema
 from verlint_rules.config.view import View, everywhere, refusals, view_of
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Unknown:
     """An override of a key that is not there. `certain`: on no version that the launch may run on; `rename`: what
     became of the key."""

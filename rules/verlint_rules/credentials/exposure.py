@@ -36,7 +36,7 @@ PROVIDERS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Exposed:
     """A part of a word that is a credential: what to call it, and whether the value itself is written in a file."""
 

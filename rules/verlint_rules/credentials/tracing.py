@@ -39,7 +39,7 @@ _SWITCH = pattern(r"(?:set|sh)(?:[^\n]|\\\r?\n)*x")
 """What a text without any `set -x` and `bash -x` does not hold."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Printed:
     """A credential that a statement prints: the node that expands it, and the `set -x` that holds."""
 
@@ -49,7 +49,7 @@ class Printed:
     switch: Node
 
 
-@dataclass(slots=True)
+@dataclass
 class _Tracing:
     """Tracing while the text is read from top to bottom: the `set -x` that surely holds, None otherwise."""
 

@@ -71,7 +71,7 @@ _ENTRY = pattern(r"( +)[\"']?([A-Za-z_]\w*)[\"']?:[ \t]+(?:\"[^\"\n]*\"|'[^'\n]*
 _OFF = {"WANDB_MODE": ("disabled", "offline", "dryrun"), "WANDB_DISABLED": ("true", "1", "True", "TRUE")}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Overwritten:
     """A credential that gets a stand-in: `whole` is the statement when it does nothing else, `traced` that `set -x`
     is on, `in_spec` and `elsewhere` that it is written in a spec, or in another file than a launcher."""

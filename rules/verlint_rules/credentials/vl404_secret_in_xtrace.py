@@ -40,7 +40,7 @@ SHOWN = 10
 _TRACED_BATCH = pattern(r"(?P<shebang>#![^\n]*\b(?:ba|z|k)?sh[ \t]+-[a-wyz]*x[a-z]*)[ \t]*\n(?:[^\n]*\n){0,5}?#SBATCH")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Shown:
     """A place that prints a credential: its statement, what switched tracing on, and whether the text itself did."""
 

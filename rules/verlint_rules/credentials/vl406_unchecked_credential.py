@@ -52,7 +52,7 @@ _JUDGE_KEYS = ("OPENAI_API_KEY", "GPT_RM_API_KEY")
 client."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Need:
     """A credential that something in a launcher needs: where, and what happens without it.
 

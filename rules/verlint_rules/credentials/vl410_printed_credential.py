@@ -44,7 +44,7 @@ _SAMPLES = ("WANDB_API_KEY", "HF_TOKEN", "OPENAI_API_KEY")
 SHOWN = 10
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Shown:
     """A credential that a command shows: its name, where, and what the command does with it. `file` is the file it goes
     into, "" for the log."""

@@ -30,7 +30,7 @@ _LM_EVAL = frozenset(
 """Options of lm-evaluation-harness that change a score. Source: its documentation of the command line."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Setting:
     """One setting of an evaluation: as shown, its identity ("" for none), where it stands (None for a default)."""
 
@@ -40,7 +40,7 @@ class Setting:
     value: Value | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Evaluation:
     """One evaluation: `kind` and `data` say what it can be compared with, `model` what it evaluates."""
 

@@ -19,7 +19,7 @@ def links_to_judge(experiment: Experiment) -> list[Link]:
     return [link for link in links_of(experiment) if not link.late]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Side:
     """One stage with the setting that it shares with others."""
 

@@ -38,7 +38,7 @@ MODE = f"{_ROLLOUT}.mode"
 ENGINE = f"{_ROLLOUT}.name"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Option:
     """A sampling option: the values that change the distribution, what they do, and the value that does nothing.
 

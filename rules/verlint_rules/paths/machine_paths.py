@@ -103,7 +103,7 @@ _TOOLS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MachinePath:
     """A path of one machine: the piece that holds its beginning (`span`: the path as written), and the path as far
     as it is known.
@@ -258,7 +258,7 @@ def is_below(path: str, folders: Sequence[str]) -> bool:
     return any(f"{path.rstrip('/')}/".startswith(f"{folder.rstrip('/')}/") for folder in folders)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FixedRoot:
     """An assignment of a path that is written out, to a variable that is a root; `used` names what takes it first."""
 

@@ -46,7 +46,7 @@ _LOOKED_AT = 5
 _SAYS_ONLY = frozenset(["echo", "printf", "cd", "pushd", "export", "set", "ls", "rm", "mkdir", "cat", "chmod"])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Missing:
     """A file that is not there.
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _BARE = pattern(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Written:
     """A word as written, and the arguments that it became: none, one or several."""
 

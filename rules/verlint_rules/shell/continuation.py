@@ -70,7 +70,7 @@ _UNMARKED = (Cause.MISSING, Cause.SLASH)
 """Lines without any backslash: most of them are whole commands."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Cut:
     """One place where a command ends too early.
 

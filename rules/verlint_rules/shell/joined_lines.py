@@ -23,7 +23,7 @@ _TAKES_ANYTHING = frozenset(["tee", "cat", "tail", "head", "ts", "wait", "sleep"
 """Programs that are put behind a launch and have no use for overrides."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CommentWords:
     """Comments behind `\\ ` within a continued command, which are words of it: the backslash of each, and its line's
     end, where the line is continued."""
@@ -32,7 +32,7 @@ class CommentWords:
     places: tuple[tuple[Span, Span], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class BlankCommand:
     """A command that is one blank. `operator` is what stands before it (`|`, `&&`, `||`, "" for others)."""
 
@@ -41,7 +41,7 @@ class BlankCommand:
     comment: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Stranded:
     """Overrides behind the operator that ends their launch. `taker` gets them as arguments, or they run as commands
     ("")."""

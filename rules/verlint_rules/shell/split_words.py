@@ -20,7 +20,7 @@ _MOST = 40
 """So many words at most are looked through for the end of a list."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Split:
     """An override that is several words: the first to the last of them, `list` or where the blank is (`before` or
     `after` the equals sign, or `around` it)."""

@@ -30,7 +30,7 @@ class Outcome(Enum):
     ALWAYS_TRUE = "true"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Word:
     """One argument of a test with the variables empty: its characters, None when not known."""
 
@@ -112,7 +112,7 @@ def _joined(texts: Sequence[str | None]) -> Outcome:
 # ---- what hangs on it
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Consequence:
     """What happens when the test counts as false: the first command that is then left out, and the first that runs
     instead (None for none); `loop` says that it is the condition of a loop."""

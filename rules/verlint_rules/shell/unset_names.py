@@ -98,7 +98,7 @@ class Use:
         return self.text.span(self.param.start, self.param.end)
 
 
-@dataclass(slots=True)
+@dataclass
 class Names:
     """What a text does with names.
 
@@ -136,7 +136,7 @@ class Default:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Unset:
     """A name that is used and never set, with all its uses, the similar name, if any, and what others do about it."""
 

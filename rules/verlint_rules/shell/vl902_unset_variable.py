@@ -51,7 +51,7 @@ _PRINTING = frozenset(["echo", "printf", "log", "info", "warn", "logger", "print
 _MOST_RELATED = 5
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Landing:
     """Where a use ends up: in the words of a command that trains or calls a script, directly or through variables."""
 

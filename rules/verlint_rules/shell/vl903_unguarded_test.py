@@ -69,7 +69,7 @@ _BY_SHELL = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Operand:
     """A variable that may be empty in a test: its name, the word as written, what it rests on (the name in the
     environment), and whether it has a value there, an empty one."""

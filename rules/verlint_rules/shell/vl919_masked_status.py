@@ -47,7 +47,7 @@ _LOOKS = ("$?", "${?}", "PIPESTATUS", "exit", "trap")
 _KEPT = pattern(r"\$\?|\$\{\?\}|PIPESTATUS|\bexit\b|\btrap\b[^\n]*\b(?:EXIT|ERR)\b")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Masked:
     """A launch whose status is lost, and the command whose status counts instead."""
 

@@ -45,7 +45,7 @@ _MARKS = ("${!", "declare ", "declare\t", "local ", "local\t", "typeset ", "type
 """Variables that are read by a name made at run time."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Setting:
     """A variable that is used nowhere, its value and its place."""
 

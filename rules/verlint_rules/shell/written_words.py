@@ -28,7 +28,7 @@ _MARKS = ("main_", "verl", "recipe", "-m", ".py", "torchrun", "accelerate", "dee
 """What is looked for first: an expression takes its time to compile."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Lost:
     """What the lost lines hold: names of overrides and options, whether `$@` is among them, and the count of all."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from verlint.lazy import pattern
 
@@ -28,6 +29,7 @@ _LEVELS = (
     ("+", "-"),
     ("*", "/", "%"),
 )
+_LEVEL = {op: level for level, ops in enumerate(_LEVELS) for op in ops}
 _ASSIGNING = ("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=")
 
 
@@ -198,18 +200,24 @@ class _Evaluator:
         finally:
             self.skipping -= skip
 
-    def _binary(self, level: int) -> int:
-        if level == len(_LEVELS):
-            return self._power()
-        left = self._binary(level + 1)
-        while op := self._take(*_LEVELS[level]):
-            if op in ("||", "&&"):
-                skip = bool(left) if op == "||" else not left
-                right = self._skipped(skip, lambda: self._binary(level + 1))
-                left = int(bool(left) or bool(right)) if op == "||" else int(bool(left) and bool(right))
+    def _binary(self, least: int) -> int:
+        """Operands joined by operators of this level or a tighter one."""
+        left = self._power()
+        while True:
+            kind, op = self._peek()
+            level = _LEVEL.get(op, -1) if kind == 3 else -1
+            if level < least:
+                return left
+            self.at += 1
+            read = partial(self._binary, level + 1)
+            if op == "||":
+                right = self._skipped(left != 0, read)
+                left = int(left != 0 or right != 0)
+            elif op == "&&":
+                right = self._skipped(left == 0, read)
+                left = int(left != 0 and right != 0)
             else:
-                left = self._apply(op, left, self._binary(level + 1))
-        return left
+                left = self._apply(op, left, read())
 
     def _apply(self, op: str, left: int, right: int) -> int:
         if op in ("/", "%"):

@@ -81,18 +81,19 @@ class AssignmentReader(RedirectReader):
         items: list[ArrayItem] = []
         while True:
             self.skip_newlines()
-            if self.char() == ")":
+            char = self.char()
+            if char == ")":
                 self.pos += 1
                 return ArrayLit(self.at(start), self.at(self.pos), items)
-            if self.pos >= self.stop:
+            if not char:
                 raise self.fail("this ( of an array is never closed", start)
-            items.append(self._bracketed_item() if self.char() == "[" else ArrayItem(None, self._array_word(start)))
-
-    def _array_word(self, opened: int) -> Word:
-        word = self.word()
-        if word.start == word.end:
-            raise self.fail(f"unexpected {self.here()} in an array", opened)
-        return word
+            if char == "[":
+                items.append(self._bracketed_item())
+                continue
+            word = self.word()
+            if word.start == word.end:
+                raise self.fail(f"unexpected {self.here()} in an array", start)
+            items.append(ArrayItem(None, word))
 
     def _bracketed_item(self) -> ArrayItem:
         """`[index]=word`, or a word that begins with `[`."""

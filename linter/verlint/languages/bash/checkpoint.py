@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from verlint.languages.bash.run import Run
 from verlint.languages.bash.shell import Shell
+from verlint.languages.bash.state import STATE
 from verlint.languages.bash.storage import Stream
+from verlint.record import names
 
 TYPE_CHECKING = False  # as `typing` says it, without its import
 if TYPE_CHECKING:
@@ -34,14 +36,15 @@ class Checkpoint:
         self.answered = len(shell.run.taken)
         self.steps = shell.run.steps
         shell.share()
-        self._shell = _copied(shell.__dict__)
-        self._run = _copied({name: value for name, value in shell.run.__dict__.items() if name not in _OF_ONE_PATH})
+        self._shell = _copied({name: getattr(shell, name) for name in STATE})
+        self._run = _copied({name: getattr(shell.run, name) for name in names(shell.run) if name not in _OF_ONE_PATH})
 
     def shell(self, run: Run) -> Shell:
         """A shell in that state, for a run that has not begun and was given the same answers up to there."""
-        run.__dict__.update(_copied(self._run))
         shell = Shell.__new__(Shell)
-        shell.__dict__.update(_copied(self._shell))
+        for of, kept in ((run, self._run), (shell, self._shell)):
+            for name, value in _copied(kept).items():
+                setattr(of, name, value)
         shell.run = run
         return shell
 

@@ -15,7 +15,9 @@ META = frozenset(" \t\n;&|<>()")
 NAME = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 DIGITS = pattern(r"\d+")
 _SKIPPED = frozenset(" \t\\#")
+_BEGIN_GAP = _SKIPPED | {"\n"}
 _BLANKS = pattern(r"[ \t]*(?:\\\n[ \t]*)*(?:#[^\n]*)?")
+_GAP = pattern(r"[ \t\n]*(?:(?:\\\n|#[^\n]*)[ \t\n]*)*+")
 _MAX_DEPTH = 120
 _IN_BRACES = pattern(r"\{[A-Z][A-Z0-9_]{2,}\}")
 _STAND_IN = pattern(
@@ -56,7 +58,7 @@ class Cursor:
         self.stop = len(text) if end is None else end
         self.offsets = offsets
         if offsets is None:
-            self.__dict__["at"] = int  # the position as it is, for a tenth of all calls while reading
+            self.at = int  # the position as it is, for a tenth of all calls while reading
         self.final_backslash = final_backslash
         self.pending: list[tuple[Redirect, str, bool, bool]] = []
         self.depth = depth
@@ -122,20 +124,21 @@ class Cursor:
     def skip_newlines(self) -> None:
         """Skip blanks, comments and line ends, with the here-documents behind them."""
         text, stop = self.text, self.stop
-        while self.pos < stop:
-            char = text[self.pos]
-            if char == "\n":
-                if self.pending:
-                    self.newline()
-                else:
-                    self.pos += 1
-            elif char in _SKIPPED:
-                before = self.pos
-                self.skip_blanks()
-                if self.pos == before:
-                    return
-            else:
+        while self.pending and self.pos < stop:
+            if text[self.pos] == "\n":
+                self.newline()
+                continue
+            before = self.pos
+            self.skip_blanks()
+            if self.pos == before:
                 return
+        if self.pos >= stop or text[self.pos] not in _BEGIN_GAP:
+            return
+        found = _GAP.match(text, self.pos, stop)
+        end = found.end() if found is not None else self.pos
+        if end + 1 == stop and text[end] == "\\" and self.final_backslash:
+            end = stop
+        self.pos = end
 
     def enter(self) -> None:
         """Count one more level of nesting; raises past the limit."""

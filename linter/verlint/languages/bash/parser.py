@@ -47,6 +47,7 @@ _RESERVED = pattern(
 _BEGIN_RESERVED = frozenset("tefdicwus}{![]")
 _BEGIN_CLOSING = frozenset("tefd})")
 _BEGIN_REDIRECT = frozenset("<>&{")
+_LONE = pattern(r"([A-Za-z_][A-Za-z0-9_]*)(\+?)=")
 _SPLIT = pattern(r"(?<![^\s;&|<>()])([a-z]+)((?:\\\n)+)([a-z]+)(?![^\s;&|<>()])")
 
 _READERS = {
@@ -112,6 +113,9 @@ class Parser(ConditionReader):
 
     def _list(self) -> tuple[AndOr, bool]:
         """One list and its terminator."""
+        lone = self._lone_assignment()
+        if lone is not None:
+            return lone, False
         item = self._and_or()
         char = self.char()
         if char == "\n" or char == ")" or not char:
@@ -126,6 +130,25 @@ class Parser(ConditionReader):
         elif following not in (";", "&"):
             self.pos += 1
         return item, False
+
+    def _lone_assignment(self) -> AndOr | None:
+        """An assignment with nothing else on its line, as most lines of launchers are; None, at the same place, for
+        what may be more."""
+        text, start = self.text, self.pos
+        found = _LONE.match(text, start, self.stop)
+        if found is None:
+            return None
+        self.pos = found.end()
+        value = self._array() if self.char() == "(" else self.word()
+        behind = self.pos
+        self.skip_blanks()
+        if self.pos < self.stop and text[self.pos] != "\n":
+            self.pos = start
+            return None
+        begin, end = self.at(start), self.at(behind)
+        assign = Assign(begin, end, found[1], None, found[2] == "+", value)
+        command = Simple(begin, end, [assign], [], [])
+        return AndOr(begin, end, [("", Pipeline(begin, end, [command], False))])
 
     def _and_or(self) -> AndOr:
         """Pipelines joined by `&&` and `||`; the cursor ends behind the blanks that follow."""

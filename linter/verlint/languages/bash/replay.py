@@ -65,7 +65,7 @@ class Path:
         return [event for event in self.events if isinstance(event, Assignment)]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Resolution:
     """What a launcher does, on every path that was looked at. `cut_short` says that there are more."""
 
@@ -74,7 +74,7 @@ class Resolution:
     cut_short: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Entry:
     """How a launcher is started.
 

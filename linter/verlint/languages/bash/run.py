@@ -106,7 +106,7 @@ MAX_ASKED = 8
 MAX_ALTERNATIVES = 64
 
 
-@dataclass
+@dataclass(slots=True)
 class Run:
     """One replayed path: the answers given to undecidable conditions, and what was recorded.
 

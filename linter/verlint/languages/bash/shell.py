@@ -40,9 +40,7 @@ _OF_OTHERS = (If, For, ForArith, While, Case, Group)
 
 
 class Shell(CompoundCommands):
-    """Executes a syntax tree. `group` are the lines of the text that are run now."""
-
-    group: Sequence | None = None
+    """Executes a syntax tree."""
 
     # ---- programs
 
@@ -211,7 +209,7 @@ class Shell(CompoundCommands):
         statuses: list[int | None] = []
         for number, command in enumerate(pipeline.commands):
             last = number == count - 1
-            self._pipe_place = (number, count)
+            self.pipe_place = (number, count)
             if last and "lastpipe" in self.shell_options:
                 self._last_of_pipe(command, data)
                 statuses.append(self.status)
@@ -224,7 +222,7 @@ class Shell(CompoundCommands):
             if self.status not in (0, None):
                 failed = self.status
             data = Stream(printed)
-        self._pipe_place = (0, 1)
+        self.pipe_place = (0, 1)
         self.unattended = unattended
         self.pipe_status = tuple(statuses)
         if "pipefail" in self.options and failed:

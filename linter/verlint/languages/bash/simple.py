@@ -33,8 +33,6 @@ _SHELLS = frozenset(["bash", "sh", "dash", "zsh"])
 class SimpleCommands(Scripts):
     """Runs simple commands."""
 
-    _pipe_place: tuple[int, int] = (0, 1)
-
     def simple(self, node: Simple) -> None:
         """Run a simple command."""
         if not node.words and not node.redirects:
@@ -219,7 +217,7 @@ class SimpleCommands(Scripts):
     ) -> Command:
         known = self.run.prepared.command(node, self.source)
         argv, around, redirects = tuple(self.texts(words)), self.surroundings(), tuple(redirections)
-        return Command(argv, known.span, around, prefix, redirects, builtin, function, self._pipe_place, known.raw)
+        return Command(argv, known.span, around, prefix, redirects, builtin, function, self.pipe_place, known.raw)
 
     # ---- programs
 

@@ -29,12 +29,26 @@ _GIVEN = frozenset(["IFS", "OPTIND", "PWD"])
 """Variables that have a value although nobody gave them one, until they are unset."""
 
 
+STATE = (
+    "run", "source", "group", "name", "cwd", "globals", "scopes", "shared", "positional", "open_arguments", "functions",
+    "options", "shell_options", "status", "output", "mode", "errors", "input", "descriptors", "files_of", "unchecked",
+    "loops", "guards", "stack", "sources", "function_names", "call_lines", "exported_functions", "traps", "here",
+    "background", "unattended", "substituting", "substitutions", "last_background", "jobs", "pipe_place", "pipe_status",
+    "directories", "strangers", "option_offset", "_environment_cache", "_around", "_around_flags",
+)  # fmt: skip
+"""What a shell knows. There are more names than Python finds quickly in an object without slots."""
+
+
 class ShellState:
-    """The state of one shell process (or subshell)."""
+    """The state of one shell process (or subshell). `group` are the lines of the text that are run now, `pipe_place` is
+    the number of the command in its pipeline and how many there are."""
+
+    __slots__ = STATE
 
     def __init__(self, run: Run, source: Source, name: Parts, cwd: Parts) -> None:
         self.run = run
         self.source = source
+        self.group: Sequence | None = None
         self.name = name
         self.cwd = cwd
         self.globals: Scope = {}
@@ -68,6 +82,7 @@ class ShellState:
         self.substitutions = 0
         self.last_background: Parts = EMPTY
         self.jobs: dict[Hashable, int | None] = {}
+        self.pipe_place = (0, 1)
         self.pipe_status: tuple[int | None, ...] = ()
         self.directories: list[Parts] = []
         self.strangers = ""

@@ -28,7 +28,7 @@ _PARAMETER = r"\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)(?:(:?[-=
 _USUAL = pattern(r"([^ \t\n;&|<>()\\'\"`$]+)|" + _PARAMETER + r"|\"([^\"\\$`]*)\"|'([^']*)'")
 """What words are mostly made of: bare characters, parameters, and strings with nothing to expand."""
 _USUAL_QUOTED = pattern(r'([^"\\$`]+)|' + _PARAMETER)
-_BARE, _BRACED, _ARGUMENT, _DOUBLE, _SINGLE = 1, 3, 5, 6, 7
+_BARE, _NAME, _BRACED, _OPERATOR, _ARGUMENT, _DOUBLE, _SINGLE = range(1, 8)
 """Groups of these expressions: the last one that took part says what was found."""
 _PLAIN = pattern(r"[^ \t\n;&|<>()\\'\"`$*?@!+\[\]{}]+")
 _ENDS = frozenset(" \t\n;&|()")
@@ -100,17 +100,16 @@ class WordReader(Cursor):
 
     def _parameter(self, found: Match[str], quote: str) -> Param:
         """The parameter that was found: `$name`, `${name}`, or one with a default that is nothing but characters."""
-        at = self.at
+        at, kind = self.at, found.lastindex
         start, end = at(found.start()), at(found.end())
-        name = found[_BRACED]
-        if name is None:
-            return Param(start, end, found[_BRACED - 1], None, "", None, None, False, True)
-        written: str | None = found[_ARGUMENT]
-        if written is None:
-            return Param(start, end, name)
+        if kind == _NAME:
+            return Param(start, end, found[_NAME], None, "", None, None, False, True)
+        if kind == _BRACED:
+            return Param(start, end, found[_BRACED])
+        written = found[_ARGUMENT]
         low, high = at(found.start(_ARGUMENT)), at(found.end(_ARGUMENT))
         parts: list[Part] = [Lit(low, high, written, quote)] if written else []
-        return Param(start, end, name, None, found[_ARGUMENT - 1], Word(low, high, parts))
+        return Param(start, end, found[_BRACED], None, found[_OPERATOR], Word(low, high, parts))
 
     def _process_substitution(self, direction: str) -> ProcessSub:
         start = self.pos

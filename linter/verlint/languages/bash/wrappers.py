@@ -182,7 +182,7 @@ SHELLS = frozenset(["bash", "sh", "dash", "zsh", "ksh"])
 _SHELL_VALUES = frozenset(["--rcfile", "--init-file"])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ShellCall:
     """How a shell is started: `options` (an option with a name as `-o NAME`), whether its first operand is a string of
     commands, and where the operands begin."""

@@ -25,7 +25,7 @@ class Pending(Enum):
     HOLE = "hole"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Quoted:
     """A string that was quoted; unlike a bare one it has no order."""
 
@@ -36,7 +36,7 @@ class Shuffled(list[Element]):
     """A list whose order is drawn at run time."""
 
 
-@dataclass(slots=True)
+@dataclass
 class Choice:
     """A sweep over listed values; `simple` for `a,b` and what casts make of several arguments."""
 
@@ -44,7 +44,7 @@ class Choice:
     simple: bool = False
 
 
-@dataclass(slots=True)
+@dataclass
 class Range:
     """A sweep over numbers."""
 
@@ -53,7 +53,7 @@ class Range:
     step: Element
 
 
-@dataclass(slots=True)
+@dataclass
 class Interval:
     """A continuous sweep."""
 
@@ -61,7 +61,7 @@ class Interval:
     end: Element
 
 
-@dataclass(slots=True)
+@dataclass
 class Glob:
     """A selection of the options of a config group."""
 
@@ -76,7 +76,7 @@ class CallError(ValueError):
     """A call that Hydra refuses; the text says why."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Function:
     """A function and what it takes: `positional` names (the first `required` must be given), or any number of arguments
     of the types `rest`; `types` are those of the named parameters."""

@@ -68,7 +68,7 @@ class Row:
         return not self.until or padded(facts.version) <= padded(self.until)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Violation:
     """A row that a launch violates, with the facts it is shown by.
 
