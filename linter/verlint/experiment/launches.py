@@ -79,17 +79,19 @@ class Launches:
 
     def _config(self, launch: Launch) -> ConfigOfLaunch | None:
         """The config file that the launch names, with what it sets."""
-        if self.tree is None or not (launch.options or "config" in launch):
+        if self.tree is None:
             return None
-        if "config" not in launch and not any("-c" in word.prefix for word in launch.options):
+        of_verl = launch.program.entry.startswith("verl.")
+        if of_verl and "config" not in launch and not any("-c" in word.prefix for word in launch.options):
             return None
-        from verlint.experiment.config_files import named_config, read_trainer_config
+        from verlint.experiment.config_files import named_config, read_with_others
 
-        source = named_config(launch, self.tree)
-        if source is None:
+        named = named_config(launch, self.tree)
+        if named is None:
             return None
+        source, path = named
         if id(source) not in self._configs:
-            self._configs[id(source)] = read_trainer_config(source)
+            self._configs[id(source)] = read_with_others(source, path, self.tree)
         return self._configs[id(source)]
 
     def _as_taught(self, command: Command) -> Launch | None:

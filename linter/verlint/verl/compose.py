@@ -14,8 +14,8 @@ from verlint.record import dataclass
 from verlint.verl.config_yaml import Config, ConfigError, ConfigFile, read_config
 from verlint.verl.defaults_list import DefaultsList, Part
 from verlint.verl.group_choices import Choices
-from verlint.verl.interpolation import Resolver, Tree
-from verlint.verl.overriding import Applied, apply, merge
+from verlint.verl.interpolation import Resolver, Tree, leaves
+from verlint.verl.overriding import Applied, Refused, apply, merge
 
 SUFFIXES = (".yaml", ".yml")
 
@@ -31,19 +31,87 @@ class Place:
         return f"{self.path}:{self.line}"
 
 
-class ConfigFolders:
-    """The config files of a search path. `folders` are paths below the root of the files; the first one wins.
+class OnDisk:
+    """A folder of config files on disk, by its path below the root of the files."""
 
-    `packages` is the folder that holds the Python packages (`pkg://verl.trainer.config` is looked for in it)."""
-
-    def __init__(self, files: Files, folders: Sequence[str], packages: str = "") -> None:
+    def __init__(self, files: Files, path: str) -> None:
         self.files = files
-        self.folders = list(folders)
+        self.path = path
+
+    def read(self, name: str) -> tuple[ConfigFile, str] | None:
+        """The config file of a name, with its path as it is shown."""
+        source = self.files.source(posixpath.join(self.path, name))
+        return None if source is None else (read_config(source), source.path)
+
+    def has(self, group: str = "") -> bool:
+        """Whether there is such a folder, or one below it."""
+        return self.files.is_dir(posixpath.join(self.path, group))
+
+    def names(self, group: str) -> list[str]:
+        """The names of the files in a folder below it."""
+        return self.files.listing(posixpath.join(self.path, group))
+
+
+class OfRelease:
+    """A folder of config files of a released version (`verl/trainer/config`)."""
+
+    def __init__(self, version: str, path: str) -> None:
+        self.version = version
+        self.path = path
+
+    def read(self, name: str) -> tuple[ConfigFile, str] | None:
+        """The config file of a name; it has no path to show."""
+        from verlint.verl.release_files import config_file
+
+        found = config_file(self.version, posixpath.normpath(posixpath.join(self.path, name)))
+        return None if found is None else (found, "")
+
+    def has(self, group: str = "") -> bool:
+        """Whether there is such a folder, or one below it."""
+        from verlint.verl.release_files import is_folder
+
+        return is_folder(self.version, posixpath.join(self.path, group))
+
+    def names(self, group: str) -> list[str]:
+        """The names of the files in a folder below it."""
+        from verlint.verl.release_files import names_in
+
+        return names_in(self.version, posixpath.join(self.path, group))
+
+
+class ConfigFolders:
+    """The config files of a search path. `folders` are paths below the root of the files, `pkg://a.b` ones too; the
+    first one wins.
+
+    `packages` is the folder that holds the package `verl` of a checkout, `places` are further ones that may hold what
+    `hydra.searchpath` names: working directory and Python path. `release` is the version whose files stand for those of
+    a `verl` that is not on disk. `searchpath` is what the call gives in place of the config's own."""
+
+    def __init__(
+        self,
+        files: Files,
+        folders: Sequence[str | OfRelease],
+        packages: str = "",
+        places: Sequence[str] = (),
+        release: str = "",
+        searchpath: Sequence[str] | None = None,
+    ) -> None:
+        self.files = files
         self.packages = packages
+        self.places = [*places, *([packages] if packages or not places else [])]
+        self.release = release
+        self.searchpath = searchpath
         self._loaded: dict[str, ConfigFile | None] = {}
         self._groups: dict[str, bool] = {}
         self._composed: dict[str, tuple[Tree, dict[str, Place]]] = {}
         self._paths: dict[str, str] = {}
+        self._extended: set[str] = set()
+        self.folders = [found for each in folders if (found := self._start(each)) is not None]
+
+    def _start(self, folder: str | OfRelease) -> OnDisk | OfRelease | None:
+        if isinstance(folder, OfRelease):
+            return folder
+        return self._folder_of(folder) if "://" in folder else OnDisk(self.files, folder)
 
     def load(self, config_path: str) -> ConfigFile | None:
         """A config by its path below the search path, without suffix; None when there is none."""
@@ -53,25 +121,24 @@ class ConfigFolders:
         return self._loaded[path]
 
     def _read(self, path: str) -> ConfigFile | None:
-        names = [path] if path.endswith(SUFFIXES) else [path + ".yaml"]
+        name = path if path.endswith(SUFFIXES) else path + ".yaml"
         for folder in self.folders:
-            for name in names:
-                source = self.files.source(posixpath.join(folder, name))
-                if source is not None:
-                    self._paths[path] = source.path
-                    return read_config(source)
+            found = folder.read(name)
+            if found is not None:
+                self._paths[path] = found[1]
+                return found[0]
         return None
 
     def is_group(self, key: str) -> bool:
         """Whether a key is that of a config group: a folder of the search path."""
         found = self._groups.get(key)
         if found is None:
-            found = self._groups[key] = any(self.files.is_dir(posixpath.join(each, key)) for each in self.folders)
+            found = self._groups[key] = any(each.has(key) for each in self.folders)
         return found
 
     def options(self, group: str) -> list[str]:
         """The options of a group."""
-        names = {name for folder in self.folders for name in self.files.listing(posixpath.join(folder, group))}
+        names = {name for folder in self.folders for name in folder.names(group)}
         return sorted(name[: -len(".yaml")] for name in names if name.endswith(".yaml"))
 
     def compose(self, name: str, choices: Choices | None = None) -> tuple[Tree, dict[str, Place]]:
@@ -88,7 +155,7 @@ class ConfigFolders:
         primary = self.load(name)
         if primary is None:
             raise ConfigError(f"there is no config {name}")
-        self._extend(primary)
+        self._extend(primary, name)
         tree: Tree = {}
         places: dict[str, Place] = {}
         for part in DefaultsList(self.load, choices).parts(name):
@@ -102,33 +169,72 @@ class ConfigFolders:
         content: Config = loaded.data
         for piece in reversed(part.package.split(".") if part.package else []):
             content = {piece: content}
-        merge(tree, content, Resolver(tree))
+        try:
+            merge(tree, content, Resolver(tree))
+        except Refused as error:
+            raise ConfigError(f"{part.config_path}: {error}") from None
         shown = self._paths[posixpath.normpath(part.config_path)]
         prefix = part.package + "." if part.package else ""
         for key, line in loaded.lines.items():
             places[prefix + key] = Place(shown, line)
+        if not shown:
+            self._forget(places, content)
 
-    def _extend(self, primary: ConfigFile) -> None:
-        """Add the folders that `hydra.searchpath` of the primary config names."""
+    def _forget(self, places: dict[str, Place], content: Config) -> None:
+        """What a released file sets is no longer as the files on disk before it have it."""
+        if places:
+            for key in leaves(content):
+                places.pop(key, None)
+
+    def _extend(self, primary: ConfigFile, name: str) -> None:
+        """Add the folders that `hydra.searchpath` of the primary config names. Raises ConfigError for one that is not
+        known: anything may be in it."""
+        if name in self._extended:
+            return
+        self._extended.add(name)
         own = primary.data.get("hydra")
         paths = own.get("searchpath") if isinstance(own, dict) else None
+        if self.searchpath is not None:
+            paths = list(self.searchpath)
         for each in paths if isinstance(paths, list) else ():
-            scheme, _, rest = str(each).partition("://")
-            if scheme == "pkg":
-                folder = posixpath.join(self.packages, rest.replace(".", "/"))
-            elif scheme == "file" and not rest.startswith("/"):
-                folder = posixpath.join(self.packages, rest)
-            else:
-                continue
-            if folder not in self.folders:
-                self.folders.append(folder)
-                self._groups.clear()
-                self._loaded = {path: file for path, file in self._loaded.items() if file is not None}
+            folder = self._folder_of(str(each))
+            if folder is None:
+                raise ConfigError(f"the search path of {name} has {each}, which is not here")
+            self.folders.append(folder)
+            self._groups.clear()
+            self._loaded = {path: file for path, file in self._loaded.items() if file is not None}
+
+    def _folder_of(self, entry: str) -> OnDisk | OfRelease | None:
+        """The folder that an entry of the search path names."""
+        scheme, colon, rest = entry.partition("://")
+        if not colon:
+            scheme, rest = "file", entry
+        if scheme not in ("pkg", "file") or "${" in rest:
+            return None
+        path = rest.replace(".", "/") if scheme == "pkg" else rest
+        if path.startswith("/"):
+            found = OnDisk(self.files, posixpath.normpath(path).lstrip("/"))
+            return found if found.has() else None
+        for place in self.places:
+            found = OnDisk(self.files, posixpath.normpath(posixpath.join(place, path)))
+            if found.has():
+                return found
+        released = OfRelease(self.release, posixpath.normpath(path)) if self.release else None
+        return released if released is not None and released.has() else None
+
+    def base(self, name: str) -> str:
+        """The config of a released version that a composed config is built on, itself when it is on none."""
+        found = [path for path, shown in self._paths.items() if not shown and "/" not in path]
+        return found[-1] if found else posixpath.basename(name)
+
+    def shown(self, name: str) -> str:
+        """The path of the file of a config, as it is shown; of one that is not on disk its name."""
+        return self._paths.get(posixpath.normpath(name)) or name
 
     def apply(self, name: str, overrides: Iterable[Override], *, multirun: bool = False) -> Applied:
         """The config of a call with these overrides."""
         primary = self.load(name)
         if primary is None:
             raise ConfigError(f"there is no config {name}")
-        self._extend(primary)
+        self._extend(primary, name)
         return apply(overrides, self.is_group, lambda choices: self.compose(name, choices)[0], multirun=multirun)
