@@ -8,6 +8,7 @@ here: what they hold is the default of that VeRL."""
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterator
 
 from verlint.experiment.launch import Launch
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
     from verlint.verl.defaults_list import Part
 
 _PACKAGE = pattern(r"(?:^|/)verl/(?:trainer|experimental|workers|utils)/")
+_TRAINER = pattern(
+    r"^actor_rollout_ref[ \t]*:|^[ \t]*- (?:/?)(?:ppo|ppo_megatron|sft)_trainer(?:_engine)?[ \t]*$", re.MULTILINE
+)
+SUFFIXES = (".yaml", ".yml")
 _EASY = "verl.trainer.main"
 """The entry point of EasyR1; VeRL has none of that name."""
 
@@ -57,29 +62,53 @@ def in_package(path: str) -> bool:
     return _PACKAGE.search(path) is not None
 
 
-def named_config(launch: Launch, tree: Tree) -> tuple[Source, str] | None:
-    """The config file that a launch names, and its path below the root of the project; None for one that names none, or
-    one that is not there."""
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The config file that a launch names, by its name in one of some folders below the root of the project."""
+
+    source: Source
+    name: str
+    folders: tuple[str, ...]
+
+
+def named_config(launch: Launch, tree: Tree) -> Named | None:
+    """The config file that a launch names; None for one that names none, or one that is not there."""
     call = call_of(launch.program.entry, launch.options)
     if call.entry == _EASY:
         override = launch.by_key.get("config")
         path = None if override is None else override.value_text.known
         place = None if path is None else _below(launch, path)
         source = _at(place, tree)
-        return None if source is None or place is None else (source, posixpath.normpath(place))
+        if source is None or place is None:
+            return None
+        return Named(source, posixpath.basename(place), (posixpath.dirname(place),))
     if call.undecided:
         return None
     program = own_program(launch, tree)
     name = call.config_name or ("" if program is None else program[1].config_name)
-    if not name:
-        return None
-    for folder in _folders(call, launch, program):
-        path = posixpath.join(folder, name)
-        for file in () if in_package(path) else (f"{path}.yaml", f"{path}.yml"):
+    folders = tuple(_folders(call, launch, program)) if name else ()
+    source = _in_folders(name, folders, tree)
+    return None if source is None else Named(source, name, folders)
+
+
+def _in_folders(config: str, folders: tuple[str, ...], tree: Tree) -> Source | None:
+    """The file of a config by its path below the first folder that has it, those of the VeRL package left out."""
+    for folder in folders:
+        path = posixpath.join(folder, config)
+        for file in () if in_package(path) else (path,) if path.endswith(SUFFIXES) else (f"{path}.yaml", f"{path}.yml"):
             source = _at(file, tree)
             if source is not None:
-                return source, posixpath.normpath(file)
+                return source
     return None
+
+
+def is_of_trainer(named: Named, tree: Tree) -> bool:
+    """Whether a config, or one that it is made of, has the sections of VeRL's trainers, or is built on one of those."""
+    if _TRAINER.search(named.source.text) is not None:
+        return True
+    sources: dict[str, Source] = {}
+    _parts(named, tree, sources)
+    return any(_TRAINER.search(source.text) is not None for source in sources.values())
 
 
 def own_program(launch: Launch, tree: Tree) -> tuple[str, HydraMain] | None:
@@ -137,16 +166,16 @@ def _at(path: str | None, tree: Tree) -> Source | None:
 # ---- files that are made of several
 
 
-def read_with_others(source: Source, path: str, tree: Tree) -> ConfigOfLaunch | None:
-    """What a config file sets, with what it takes from others beside it; `path` is its own below the root.
+def read_with_others(named: Named, tree: Tree) -> ConfigOfLaunch | None:
+    """What a config file sets, with what it takes from others of the project.
 
     What VeRL's own configs hold is not at hand here. A file that one of them follows in the defaults list is left out,
     as it may be changed by that."""
-    own = read_trainer_config(source)
-    if own is None or "defaults" not in source.text:
+    own = read_trainer_config(named.source)
+    if own is None or "defaults" not in named.source.text:
         return own
     sources: dict[str, Source] = {}
-    parts = _parts(path, tree, sources)
+    parts = _parts(named, tree, sources)
     if parts is None:
         return own
     base = ""
@@ -159,28 +188,27 @@ def read_with_others(source: Source, path: str, tree: Tree) -> ConfigOfLaunch | 
         root = parse_yaml(file).root
         if isinstance(root, Mapping):
             out += _overrides(root, part.package + "." if part.package else "")
-    return ConfigOfLaunch(source, tuple(out), base)
+    return ConfigOfLaunch(named.source, tuple(out), base)
 
 
-def _parts(path: str, tree: Tree, sources: dict[str, Source]) -> list[Part] | None:
-    """The parts of a config in their order, those that are not beside it as empty ones; None when it cannot be told."""
+def _parts(named: Named, tree: Tree, sources: dict[str, Source]) -> list[Part] | None:
+    """The parts of a config in their order, those that are not at hand as empty ones; None when it cannot be told.
+    `sources` takes the files by their names."""
     from verlint.verl.config_yaml import ConfigFile, read_config
     from verlint.verl.defaults_list import DefaultsList
     from verlint.verl.group_choices import Choices
 
-    folder, _, name = path.rpartition("/")
     nothing = ConfigFile({}, {}, None, [])
 
     def load(config: str) -> ConfigFile:
-        place = posixpath.normpath(posixpath.join(folder, config))
-        source = None if in_package(place) else _at(place if place.endswith(".yml") else f"{place}.yaml", tree)
+        source = _in_folders(config, named.folders, tree)
         if source is None:
             return nothing
         sources[posixpath.normpath(config)] = source
         return read_config(source)
 
     try:
-        return DefaultsList(load, Choices()).parts(name.removesuffix(".yaml"))
+        return DefaultsList(load, Choices()).parts(named.name)
     except ConfigError:
         return None
 

@@ -365,8 +365,20 @@ def as_launch(command: Command) -> Launch | None:
     if command.builtin or command.function:
         return None
     program = python_program(command.argv)
-    if program is None or not _is_entry(program):
-        return None
+    return None if program is None or not _is_entry(program) else launch_of(command, program)
+
+
+def may_name_config(command: Command) -> bool:
+    """Whether a command starts a Python program with an option of Hydra that names a config, whatever the program."""
+    if command.builtin or command.function:
+        return False
+    if not any(word.prefix.startswith(("--config-", "-cn", "-cp", "-cd")) for word in command.argv):
+        return False
+    return python_program(command.argv) is not None
+
+
+def launch_of(command: Command, program: Program) -> Launch:
+    """A command as the launch that its program makes of it."""
     overrides: list[Override] = []
     options: list[Text] = []
     for before, word in zip((None, *program.arguments), program.arguments, strict=False):

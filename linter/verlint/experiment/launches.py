@@ -10,7 +10,7 @@ from pathlib import Path
 from verlint.disk import gathers
 from verlint.experiment.checkout_folders import checkout_folders
 from verlint.experiment.inference import home_of, infer, stage_in
-from verlint.experiment.launch import Launch, as_launch
+from verlint.experiment.launch import Launch, as_launch, launch_of, may_name_config, python_program
 from verlint.experiment.script import directives_in
 from verlint.families import FAMILIES
 from verlint.files.kinds import Kind
@@ -48,7 +48,7 @@ class Launches:
         self.taught = _taught(settings, root)
         self._known: dict[int, tuple[Command, Launch | None]] = {}
         self._directives: dict[int, Sequence[Directive]] = {}
-        self._configs: dict[int, ConfigOfLaunch | None] = {}
+        self._configs: dict[tuple[int, tuple[str, ...]], ConfigOfLaunch | None] = {}
         self._folders: dict[tuple[object, ...], list[Path]] = {}
 
     def launch(self, command: Command) -> Launch | None:
@@ -59,7 +59,7 @@ class Launches:
         return known[1]
 
     def _launch(self, command: Command) -> Launch | None:
-        found = as_launch(command) or self._as_taught(command)
+        found = as_launch(command) or self._as_taught(command) or self._as_own(command)
         if found is None:
             return None
         source = command.span.in_file().source
@@ -89,10 +89,22 @@ class Launches:
         named = named_config(launch, self.tree)
         if named is None:
             return None
-        source, path = named
-        if id(source) not in self._configs:
-            self._configs[id(source)] = read_with_others(source, path, self.tree)
-        return self._configs[id(source)]
+        key = (id(named.source), named.folders)
+        if key not in self._configs:
+            self._configs[key] = read_with_others(named, self.tree)
+        return self._configs[key]
+
+    def _as_own(self, command: Command) -> Launch | None:
+        """The launch of a program of the project that gets nearly all from a config file of VeRL's structure."""
+        if self.tree is None or not may_name_config(command):
+            return None
+        program = python_program(command.argv)
+        assert program is not None
+        from verlint.experiment.config_files import is_of_trainer, named_config, own_program
+
+        found = launch_of(command, program)
+        named = named_config(found, self.tree) if own_program(found, self.tree) is not None else None
+        return found if named is not None and is_of_trainer(named, self.tree) else None
 
     def _as_taught(self, command: Command) -> Launch | None:
         """The launch that a call stands for whose words the settings teach, where its text is not at hand."""
@@ -143,7 +155,7 @@ class Launches:
         base = _base_version(family, launch["algorithm.adv_estimator"])
         folders = self._checkout_folders(launch.command, source)
         found = self.finder.find(Asked(call, launch.overrides, named, folders, family, base))
-        if found.schema is None and config:  # a released version has no config of the project, but the one below it
+        if found.schema is None and config and not found.program:  # a released version has no config of the project, but the one below it
             below = replace(call, config_name=config, config_path="", config_dir="")
             found = self.finder.find(Asked(below, launch.settings, named, folders, family, base))
         return found

@@ -159,6 +159,8 @@ class ConfigFolders:
         tree: Tree = {}
         places: dict[str, Place] = {}
         for part in DefaultsList(self.load, choices).parts(name):
+            if posixpath.normpath(part.config_path) != posixpath.normpath(name) and self._has_search_path(part.config_path):
+                raise ConfigError(f"{part.config_path} has hydra.searchpath, which only the first config may have")
             self._merge(part, tree, places)
         tree.pop("hydra", None)
         return tree, places
@@ -179,6 +181,11 @@ class ConfigFolders:
             places[prefix + key] = Place(shown, line)
         if not shown:
             self._forget(places, content)
+
+    def _has_search_path(self, config_path: str) -> bool:
+        loaded = self.load(config_path)
+        own = None if loaded is None else loaded.data.get("hydra")
+        return isinstance(own, dict) and own.get("searchpath") is not None
 
     def _forget(self, places: dict[str, Place], content: Config) -> None:
         """What a released file sets is no longer as the files on disk before it have it."""

@@ -129,7 +129,7 @@ class OwnConfig:
         return stands_for(self.text, version_key(text) or ()) if self.program else ""
 
     def fitting(self, overrides: Sequence[Override]) -> Found | None:
-        """The config on the released versions that fit the launch best; None when it can be composed on none."""
+        """The config on the released versions that fit the launch best; None when a module of VeRL has it on none."""
 
         def at(version: str) -> tuple[Schema, ConfigFolders] | None:
             try:
@@ -138,6 +138,9 @@ class OwnConfig:
                 return None
 
         found = best_fit_among(overrides, at)
+        if found is None and self.program:
+            problem = "its config can be composed on no version"
+            return Found("every VeRL version", source="best fit", guess=True, problem=problem, program=self.program)
         if found is None:
             return None
         config, entry = self.name(found.text), self.entry(found.text)

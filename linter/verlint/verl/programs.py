@@ -16,7 +16,7 @@ MAIN = "verl.trainer.main_ppo"
 TRAINER = "recipe.dapo.main_dapo"
 """An entry point with a `TaskRunner` of its own around the trainer and the workers of VeRL."""
 
-_DECORATOR = pattern(r"^@hydra\.main\(([^()]*)\)", re.MULTILINE)
+_DECORATOR = pattern(r"^[ \t]*@hydra\.main\(([^()]*)\)", re.MULTILINE)
 _ARGUMENT = pattern(r"(?:(\w+)\s*=\s*)?(?:(['\"])([^'\"]*)\2|(None))")
 _NAMES = ("config_path", "config_name", "version_base")
 _IMPORT = pattern(

@@ -61,8 +61,10 @@ class View:
     def plain(self) -> bool:
         """Whether all code that looks at the config is that of a release: its own entry point, or a program that does
         nothing but start it."""
-        verl = self.launch.verl
-        return self.released or (verl is not None and bool(verl.found.program) and verl.found.entry == MAIN)
+        if self.released:
+            return True
+        folders = self.launch.verl.found.folders if self.launch.verl is not None else None
+        return folders is not None and not folders.packages and self.launch.entry == MAIN
 
     @property
     def _is_own(self) -> bool:
