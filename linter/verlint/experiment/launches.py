@@ -155,7 +155,8 @@ class Launches:
         base = _base_version(family, launch["algorithm.adv_estimator"])
         folders = self._checkout_folders(launch.command, source)
         found = self.finder.find(Asked(call, launch.overrides, named, folders, family, base))
-        if found.schema is None and config and not found.program:  # a released version has no config of the project, but the one below it
+        if found.schema is None and config and not found.program:
+            # a released version has no config of the project, but the one below it
             below = replace(call, config_name=config, config_path="", config_dir="")
             found = self.finder.find(Asked(below, launch.settings, named, folders, family, base))
         return found

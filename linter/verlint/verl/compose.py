@@ -159,7 +159,8 @@ class ConfigFolders:
         tree: Tree = {}
         places: dict[str, Place] = {}
         for part in DefaultsList(self.load, choices).parts(name):
-            if posixpath.normpath(part.config_path) != posixpath.normpath(name) and self._has_search_path(part.config_path):
+            is_first = posixpath.normpath(part.config_path) == posixpath.normpath(name)
+            if not is_first and self._has_search_path(part.config_path):
                 raise ConfigError(f"{part.config_path} has hydra.searchpath, which only the first config may have")
             self._merge(part, tree, places)
         tree.pop("hydra", None)
