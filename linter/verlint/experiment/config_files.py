@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterator
 
 from verlint.experiment.launch import Launch
-from verlint.files.tree import Tree
 from verlint.languages.hydra.override import Form, Override
 from verlint.languages.yaml import Mapping, Node, Scalar, Sequence, parse_yaml
 from verlint.lazy import pattern
@@ -26,6 +25,7 @@ from verlint.verl.programs import HydraMain, hydra_main
 
 TYPE_CHECKING = False  # as `typing` says it, without its import
 if TYPE_CHECKING:
+    from verlint.files.made import Files
     from verlint.verl.defaults_list import Part
 
 _PACKAGE = pattern(r"(?:^|/)verl/(?:trainer|experimental|workers|utils)/")
@@ -71,7 +71,7 @@ class Named:
     folders: tuple[str, ...]
 
 
-def named_config(launch: Launch, tree: Tree) -> Named | None:
+def named_config(launch: Launch, tree: Files) -> Named | None:
     """The config file that a launch names; None for one that names none, or one that is not there."""
     call = call_of(launch.program.entry, launch.options)
     if call.entry == _EASY:
@@ -91,7 +91,7 @@ def named_config(launch: Launch, tree: Tree) -> Named | None:
     return None if source is None else Named(source, name, folders)
 
 
-def _in_folders(config: str, folders: tuple[str, ...], tree: Tree) -> Source | None:
+def _in_folders(config: str, folders: tuple[str, ...], tree: Files) -> Source | None:
     """The file of a config by its path below the first folder that has it, those of the VeRL package left out."""
     for folder in folders:
         path = posixpath.join(folder, config)
@@ -102,7 +102,7 @@ def _in_folders(config: str, folders: tuple[str, ...], tree: Tree) -> Source | N
     return None
 
 
-def is_of_trainer(named: Named, tree: Tree) -> bool:
+def is_of_trainer(named: Named, tree: Files) -> bool:
     """Whether a config, or one that it is made of, has the sections of VeRL's trainers, or is built on one of those."""
     if _TRAINER.search(named.source.text) is not None:
         return True
@@ -111,7 +111,7 @@ def is_of_trainer(named: Named, tree: Tree) -> bool:
     return any(_TRAINER.search(source.text) is not None for source in sources.values())
 
 
-def own_program(launch: Launch, tree: Tree) -> tuple[str, HydraMain] | None:
+def own_program(launch: Launch, tree: Files) -> tuple[str, HydraMain] | None:
     """The program of the project that a launch starts, by its path below the root, and what its `@hydra.main` says."""
     entry = launch.program.entry
     if not entry or entry.startswith("verl."):
@@ -132,6 +132,8 @@ def _folders(call: Call, launch: Launch, program: tuple[str, HydraMain] | None) 
     """The folders, below the root of the project, in which the name of a config may stand for a file."""
     if call.config_path.startswith(ROOT):
         yield call.config_path.removeprefix(ROOT)
+    elif call.config_path.startswith("/"):
+        yield call.config_path
     elif program is not None:
         given = call.config_path or program[1].config_path
         if given is not None and not given.startswith(("pkg://", "/")):
@@ -140,6 +142,8 @@ def _folders(call: Call, launch: Launch, program: tuple[str, HydraMain] | None) 
         yield posixpath.join(place, call.config_path)
     if call.config_dir.startswith(ROOT):
         yield call.config_dir.removeprefix(ROOT)
+    elif call.config_dir.startswith("/"):
+        yield call.config_dir
     elif call.config_dir and (place := _below(launch, call.config_dir)) is not None:
         yield place
 
@@ -156,17 +160,17 @@ def _below(launch: Launch, path: str) -> str | None:
     return posixpath.join(str(first.key[1]), rest.lstrip("/"), path)
 
 
-def _at(path: str | None, tree: Tree) -> Source | None:
+def _at(path: str | None, tree: Files) -> Source | None:
     if path is None:
         return None
     place = posixpath.normpath(path)
-    return None if place.startswith(("..", "/")) else tree.source(place)
+    return None if place.startswith("..") else tree.source(place)
 
 
 # ---- files that are made of several
 
 
-def read_with_others(named: Named, tree: Tree) -> ConfigOfLaunch | None:
+def read_with_others(named: Named, tree: Files) -> ConfigOfLaunch | None:
     """What a config file sets, with what it takes from others of the project.
 
     What VeRL's own configs hold is not at hand here. A file that one of them follows in the defaults list is left out,
@@ -191,7 +195,7 @@ def read_with_others(named: Named, tree: Tree) -> ConfigOfLaunch | None:
     return ConfigOfLaunch(named.source, tuple(out), base)
 
 
-def _parts(named: Named, tree: Tree, sources: dict[str, Source]) -> list[Part] | None:
+def _parts(named: Named, tree: Files, sources: dict[str, Source]) -> list[Part] | None:
     """The parts of a config in their order, those that are not at hand as empty ones; None when it cannot be told.
     `sources` takes the files by their names."""
     from verlint.verl.config_yaml import ConfigFile, read_config

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from verlint.experiment.on_disk import OnDisk
     from verlint.experiment.taught import Taught
     from verlint.files.comments import Directive
+    from verlint.files.made import Files
     from verlint.verl.checkout import Finder
     from verlint.verl.facts import AtHand
     from verlint.verl.in_use import Found
@@ -86,12 +87,13 @@ class Launches:
             return None
         from verlint.experiment.config_files import named_config, read_with_others
 
-        named = named_config(launch, self.tree)
+        files = self._files(launch)
+        named = named_config(launch, files)
         if named is None:
             return None
         key = (id(named.source), named.folders)
         if key not in self._configs:
-            self._configs[key] = read_with_others(named, self.tree)
+            self._configs[key] = read_with_others(named, files)
         return self._configs[key]
 
     def _as_own(self, command: Command) -> Launch | None:
@@ -103,8 +105,18 @@ class Launches:
         from verlint.experiment.config_files import is_of_trainer, named_config, own_program
 
         found = launch_of(command, program)
-        named = named_config(found, self.tree) if own_program(found, self.tree) is not None else None
-        return found if named is not None and is_of_trainer(named, self.tree) else None
+        files = self._files(found)
+        named = named_config(found, files) if own_program(found, files) is not None else None
+        return found if named is not None and is_of_trainer(named, files) else None
+
+    def _files(self, launch: Launch) -> Files:
+        """The files of the project, with those that the launcher makes before."""
+        assert self.tree is not None
+        if not launch.command.made:
+            return self.tree
+        from verlint.files.made import with_made
+
+        return with_made(self.tree, launch.command.made)
 
     def _as_taught(self, command: Command) -> Launch | None:
         """The launch that a call stands for whose words the settings teach, where its text is not at hand."""
@@ -154,11 +166,11 @@ class Launches:
         call = call_of(launch.program.entry, launch.program.arguments)
         base = _base_version(family, launch["algorithm.adv_estimator"])
         folders = self._checkout_folders(launch.command, source)
-        found = self.finder.find(Asked(call, launch.overrides, named, folders, family, base))
+        found = self.finder.find(Asked(call, launch.overrides, named, folders, family, base, launch.command.made))
         if found.schema is None and config and not found.program:
             # a released version has no config of the project, but the one below it
             below = replace(call, config_name=config, config_path="", config_dir="")
-            found = self.finder.find(Asked(below, launch.settings, named, folders, family, base))
+            found = self.finder.find(Asked(below, launch.settings, named, folders, family, base, launch.command.made))
         return found
 
     def _checkout_folders(self, command: Command, source: Source | None) -> list[Path]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import posixpath
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from verlint import disk
 from verlint.files.tree import Tree
 from verlint.languages.hydra.override import Override
 from verlint.lazy import pattern
-from verlint.record import dataclass, replace
+from verlint.record import dataclass, field, replace
 from verlint.verl.effective import FORK_FAMILIES, best_fit, config_name, said_version, schema_on_disk, what_fits
 from verlint.verl.in_use import ROOT, Call, Found
 from verlint.verl.interpolation import ConfigError
@@ -22,6 +22,8 @@ from verlint.verl.versions import version_key
 
 TYPE_CHECKING = False  # as `typing` says it, without its import
 if TYPE_CHECKING:
+    from verlint.files.made import Files
+    from verlint.source import Source
     from verlint.verl.compose import ConfigFolders
     from verlint.verl.own_configs import OwnConfig
 
@@ -36,7 +38,8 @@ class Asked:
     """What a launch gives to find its VeRL by.
 
     `said`: who names a version or a checkout, and how, the first counts. `folders`: where a checkout may lie at or
-    above, absolute, best first. `base`: the version its family builds on."""
+    above, absolute, best first. `base`: the version its family builds on. `made`: the files that the launcher writes
+    before, by their path below the root of the project."""
 
     call: Call
     overrides: Sequence[Override]
@@ -44,6 +47,12 @@ class Asked:
     folders: Sequence[Path]
     family: str = ""
     base: str = ""
+    made: Mapping[str, Source] = field(default_factory=dict)
+
+    @property
+    def written(self) -> tuple[tuple[str, Source], ...]:
+        """The configs and programs that the launcher writes itself."""
+        return tuple(self.made.items())
 
 
 class Finder:
@@ -57,7 +66,7 @@ class Finder:
         self._folders: dict[tuple[object, ...], ConfigFolders] = {}
         self._found: dict[tuple[object, ...], Found] = {}
         self._fitting: dict[tuple[object, ...], Found] = {}
-        self._own_configs: dict[tuple[Call, tuple[Path, ...]], OwnConfig | None] = {}
+        self._own_configs: dict[tuple[object, ...], OwnConfig | None] = {}
         self._installed: tuple[str, Path | None] | None = None
         self._disk = Tree(Path(root.anchor))
 
@@ -69,12 +78,12 @@ class Finder:
             if looks_like_path(text):
                 place = self._checkout_at(Path(disk.real(self.root / text)))
                 if place is not None:
-                    return self.on_disk(place, asked.call, source, asked.folders)
+                    return self.on_disk(place, asked, source)
                 return Found(f"the checkout {text}", source=source, problem=f"there is no VeRL checkout at {text}")
             return self._said(text, source, asked)
         place = self.checkout(asked.folders)
         if place is not None:
-            return self.on_disk(place, asked.call, "checkout", asked.folders)
+            return self.on_disk(place, asked, "checkout")
         for folder in asked.folders:
             pin = self.pin(folder)
             if pin is not None:
@@ -85,7 +94,7 @@ class Finder:
             return self._said(asked.base, "family", asked)
         version, place = self.installed()
         if place is not None:
-            return self.on_disk(place, asked.call, "installed", asked.folders)
+            return self.on_disk(place, asked, "installed")
         if version:
             return self._said(version, "installed", asked)
         own = self._own(asked)
@@ -107,11 +116,11 @@ class Finder:
         call, folders = asked.call, tuple(asked.folders)
         if call.undecided or (call.module.startswith("verl.") and not call.names_configs):
             return None
-        key = (call, folders)
+        key = (call, folders, asked.written)
         if key not in self._own_configs:
             from verlint.verl.own_configs import own_config
 
-            self._own_configs[key] = own_config(self._disk, call, folders, self.root)
+            self._own_configs[key] = own_config(self._files(asked), call, folders, self.root)
         return self._own_configs[key]
 
     # ---- checkouts
@@ -132,8 +141,9 @@ class Finder:
             self._checkouts[folder] = next((each for each in places if disk.is_file(each / MARK)), None)
         return self._checkouts[folder]
 
-    def on_disk(self, checkout: Path, call: Call, source: str, near: Sequence[Path]) -> Found:
+    def on_disk(self, checkout: Path, asked: Asked, source: str) -> Found:
         """The VeRL in a folder, with the config that a call starts with."""
+        call, near = asked.call, asked.folders
         shown = os.path.relpath(checkout, self.root).replace(os.sep, "/")
         label = f"the checkout {shown}/" if shown != "." else "this checkout"
         place = None if call.undecided else self._config_place(checkout, call, near)
@@ -141,9 +151,9 @@ class Finder:
             what = "its config is not known before the run" if call.undecided else f"no entry point {call.module}"
             return Found(label, self._version_file(checkout), source, problem=what)
         folder, name, program = place
-        key = (checkout, folder, name, call.config_dir, call.searchpath, *near[:1])
+        key = (checkout, folder, name, call.config_dir, call.searchpath, *near[:1], asked.written)
         if key not in self._found:
-            self._found[key] = self._composed(checkout, folder, name, call, label, source, near)
+            self._found[key] = self._composed(checkout, folder, name, asked, label, source)
         found = self._found[key]
         if program.startswith(_below_anchor(checkout) + "/"):
             return found
@@ -151,10 +161,8 @@ class Finder:
         stands = stands_for(text.text, version_key(found.text) or ()) if text is not None else ""
         return replace(found, program=program, entry=stands)
 
-    def _composed(
-        self, checkout: Path, folder: str, name: str, call: Call, label: str, source: str, near: Sequence[Path]
-    ) -> Found:
-        folders = self._config_folders(checkout, folder, call, near)
+    def _composed(self, checkout: Path, folder: str, name: str, asked: Asked, label: str, source: str) -> Found:
+        folders = self._config_folders(checkout, folder, asked)
         said = self._version_file(checkout)
         try:
             schema, places, text = schema_on_disk(folders, name, said, label)
@@ -162,22 +170,30 @@ class Finder:
             return Found(label, said, source, config=name, problem=str(error))
         return Found(label, text, source, schema=schema, folders=folders, config=name, places=places)
 
-    def _config_folders(self, checkout: Path, folder: str, call: Call, near: Sequence[Path]) -> ConfigFolders:
-        key = (checkout, folder, call.config_dir, call.searchpath, *near[:1])
+    def _config_folders(self, checkout: Path, folder: str, asked: Asked) -> ConfigFolders:
+        call, near = asked.call, asked.folders
+        key = (checkout, folder, call.config_dir, call.searchpath, *near[:1], asked.written)
         if key not in self._folders:
             from verlint.verl.compose import ConfigFolders
 
             added = [_below_anchor(self._given(call.config_dir, self._base(call, near)))] if call.config_dir else []
             places = [_below_anchor(each) for each in near]
             self._folders[key] = ConfigFolders(
-                self._disk, [folder, *added], _below_anchor(checkout), places, searchpath=call.searchpath
+                self._files(asked), [folder, *added], _below_anchor(checkout), places, searchpath=call.searchpath
             )
         return self._folders[key]
 
+    def _files(self, asked: Asked) -> Files:
+        """The files of the disk, with those that the launcher makes."""
+        if not asked.made:
+            return self._disk
+        from verlint.files.made import with_made
+
+        return with_made(self._disk, asked.made, _below_anchor(self.root))
+
     def _base(self, call: Call, near: Sequence[Path]) -> Path:
         """What `--config-dir` is relative to: the working directory, where that is known."""
-        there = bool(near) and disk.is_dir(near[0] / call.config_dir)
-        return near[0] if there else self.root
+        return near[0] if near else self.root
 
     def _config_place(self, checkout: Path, call: Call, near: Sequence[Path]) -> tuple[str, str, str] | None:
         """The folder of the configs of a call (below the root of the disk), the name of the first one, and the path of

@@ -8,9 +8,9 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable, Sequence
 
-from verlint.files.tree import Tree as Files
 from verlint.languages.hydra.override import Override
-from verlint.record import dataclass
+from verlint.record import dataclass, replace
+from verlint.source import Source
 from verlint.verl.config_yaml import Config, ConfigError, ConfigFile, read_config
 from verlint.verl.defaults_list import DefaultsList, Part
 from verlint.verl.group_choices import Choices
@@ -18,6 +18,10 @@ from verlint.verl.interpolation import Resolver, Tree, leaves
 from verlint.verl.overriding import Applied, Refused, apply, merge
 
 SUFFIXES = (".yaml", ".yml")
+
+TYPE_CHECKING = False  # as `typing` says it, without its import
+if TYPE_CHECKING:
+    from verlint.files.made import Files
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,12 @@ class Place:
         return f"{self.path}:{self.line}"
 
 
+def _outer_line(source: Source, line: int) -> int:
+    """The line of the file that a text stands in, for a line of the text."""
+    start = source.offset(line)
+    return source.span(start, start + 1).in_file().begin.line
+
+
 class OnDisk:
     """A folder of config files on disk, by its path below the root of the files."""
 
@@ -41,7 +51,13 @@ class OnDisk:
     def read(self, name: str) -> tuple[ConfigFile, str] | None:
         """The config file of a name, with its path as it is shown."""
         source = self.files.source(posixpath.join(self.path, name))
-        return None if source is None else (read_config(source), source.path)
+        if source is None:
+            return None
+        file = read_config(source)
+        if source.parent is not None:  # it stands in a launcher, some lines down
+            lines = {key: _outer_line(source, line) for key, line in file.lines.items()}
+            file = replace(file, lines=lines)
+        return file, source.path
 
     def has(self, group: str = "") -> bool:
         """Whether there is such a folder, or one below it."""
@@ -232,8 +248,11 @@ class ConfigFolders:
 
     def base(self, name: str) -> str:
         """The config of a released version that a composed config is built on, itself when it is on none."""
-        found = [path for path, shown in self._paths.items() if not shown and "/" not in path]
-        return found[-1] if found else posixpath.basename(name)
+        from verlint.verl.schema import leaves_of
+
+        released = [path for path, shown in self._paths.items() if not shown and "/" not in path]
+        whole = (path for path in released if leaves_of(self.release, path) is not None)
+        return next(whole, posixpath.basename(name))
 
     def shown(self, name: str) -> str:
         """The path of the file of a config, as it is shown; of one that is not on disk its name."""

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
-from verlint.files.tree import Tree
 from verlint.languages.hydra.override import Override
 from verlint.verl.compose import ConfigFolders, OfRelease, Place
 from verlint.verl.effective import best_fit_among, said_label, said_version
@@ -21,6 +20,10 @@ from verlint.verl.programs import HydraMain, hydra_main, stands_for
 from verlint.verl.schema import Schema, facts, known_version
 from verlint.verl.versions import version_key
 
+TYPE_CHECKING = False  # as `typing` says it, without its import
+if TYPE_CHECKING:
+    from verlint.files.made import Files
+
 
 class OwnConfig:
     """The config that a launch gets from its project.
@@ -29,7 +32,7 @@ class OwnConfig:
     that of the version; `places` are the folders that may hold what is named relative to the working directory or by
     package, the working directory first; `root` is the folder of the project."""
 
-    def __init__(self, disk: Tree, call: Call, program: str, text: str, places: Sequence[Path], root: Path) -> None:
+    def __init__(self, disk: Files, call: Call, program: str, text: str, places: Sequence[Path], root: Path) -> None:
         self.disk = disk
         self.call = call
         self.program = program
@@ -160,7 +163,7 @@ class OwnConfig:
         )
 
 
-def own_config(disk: Tree, call: Call, places: Sequence[Path], root: Path) -> OwnConfig | None:
+def own_config(disk: Files, call: Call, places: Sequence[Path], root: Path) -> OwnConfig | None:
     """The config that a launch gets from its project; None for one that is VeRL's alone, or not known."""
     if call.undecided:
         return None
