@@ -1,26 +1,34 @@
 #!/usr/bin/env python3
-"""Make linter/verlint/verl/schemas.json.gz: what each released VeRL takes as configuration.
+"""Make the data of linter/verlint/verl: what each released VeRL takes as configuration.
 
-    python scripts/build_verl_schemas.py                     # downloads the wheels with pip, writes the file
+    python scripts/build_verl_schemas.py                     # downloads the wheels with pip, writes the files
     python scripts/build_verl_schemas.py --wheels FOLDER     # uses wheels that are there
     python scripts/build_verl_schemas.py --forks FOLDER      # reads the forks of LMOps anew (a checkout of LMOps)
+    python scripts/build_verl_schemas.py --recipes FOLDER    # reads the recipes anew (FOLDER/v0.7.0: its checkout)
     python scripts/build_verl_schemas.py --check 0.9.1       # does the file hold what this version's wheel says?
 
 Wheels are unpacked into a temporary folder and read as text: configs are composed by `verlint.verl.compose`, the rest
 is taken from syntax trees. Nothing of a wheel is imported or run. Without `--forks` the forks' part of the present file
-is kept.
+is kept, without `--recipes` that of the recipes, which no wheel holds.
 
-The file is a gzip of lines, each a name, a tab, and JSON, in three members, so that what most launches need is unpacked
-alone: the lines of `FIRST`, those of data classes, the rest. The lines (docs/verl.md describes them for readers):
+`schemas.json.gz` is a gzip of lines, each a name, a tab, and JSON, in three members, so that what most launches need is
+unpacked alone: the lines of `FIRST`, those of data classes, the rest. The lines (docs/verl-data.md describes them for
+readers):
 
-    meta                    {"format", "versions", "forks": {name: {"base", "commit", "source"}}}
+    meta                    {"format", "versions", "forks": {name: {"base", "commit", "source"}}, "recipes": {version:
+                            source}}
     entries                 [version, {module: [folder, config]}] by version, as changes
+    recipes                 the same of the modules of `recipe/`
     config NAME             [version, base, [removed keys], {key: default}] by version; base "" is the version before,
                             any other text is the config of that name of the same version
     fork NAME CONFIG        [base version, [removed keys], {key: default}]
     groups, registries, dead
                             [version, {name: ... or null when it is gone}] by version, as changes
     class NAME              [version, fields or null when it is gone] by version, as changes
+
+Configs of recipes are named with their folder (`config recipe/dapo/config/dapo_trainer`). `config_files.json.gz` is a
+gzip of such lines too: the path of each config file, and [version, [content, package, defaults] or null when it is
+gone] by version, as changes.
 """
 
 from __future__ import annotations
@@ -41,6 +49,8 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "linter/verlint/verl/schemas.json.gz"
+FILES = "config_files.json.gz"
+"""The name of the file with the config files, beside the other."""
 FORMAT = 2
 VERSIONS = (
     *("0.2", "0.2.0.post2", "0.3.0.post1", "0.4.0", "0.4.1", "0.5.0", "0.6.0", "0.6.1"),
@@ -49,18 +59,19 @@ VERSIONS = (
 FORKS = {"oel": "oel/verl", "opcd": "opcd/verl", "coach": "llm-as-a-coach/verl"}
 FORK_BASE = "0.4.1"
 FORK_SOURCE = "https://github.com/microsoft/LMOps"
-COMPONENTS = frozenset(["reward_manager", "legacy_reward_impl"])
+COMPONENTS = frozenset(["reward_manager", "legacy_reward_impl", "runtime_env"])
 """Files beside the entries' configs that are parts of them."""
+RECIPES_SOURCE = "https://github.com/volcengine/verl"
 BASES = ("ppo_trainer", "ppo_megatron_trainer")
 """Configs that others are written as changes of."""
-FIRST = ("meta", "entries", "groups", "registries", "dead", f"config {BASES[0]}")
+FIRST = ("meta", "entries", "recipes", "groups", "registries", "dead", f"config {BASES[0]}")
 """The lines of the first member."""
 
 sys.path.insert(0, str(ROOT / "linter"))
 
 from verlint.files.tree import Tree  # noqa: E402
 from verlint.verl.compose import ConfigFolders  # noqa: E402
-from verlint.verl.config_yaml import ConfigError  # noqa: E402
+from verlint.verl.config_yaml import ConfigError, read_config  # noqa: E402
 from verlint.verl.group_choices import Choices  # noqa: E402
 from verlint.verl.interpolation import leaves  # noqa: E402
 from verlint.verl.passthrough import is_handed_on  # noqa: E402
@@ -138,17 +149,12 @@ class Wheel:
             "registries": {name: sorted(values) for name, values in self.registries().items() if values},
             "classes": self.classes(str(each) for each in targets if each),
             "dead": self.dead(configs),
+            "files": self.config_files(),
         }
 
     def entries(self) -> dict[str, list[str]]:
         """Modules with a Hydra entry point: the folder of their configs and the config they start with."""
-        out = {}
-        for path, text in self.modules.items():
-            match = re.search(r"@hydra\.main\(\s*config_path=['\"]([^'\"]+)['\"],\s*config_name=['\"]([^'\"]+)", text)
-            if match:
-                module = path.removesuffix(".py").replace("/", ".")
-                out[module] = [f"{path.rpartition('/')[0]}/{match[1]}", match[2]]
-        return out
+        return entries_in(self.modules)
 
     def configs(self) -> dict[str, dict[str, Json]]:
         """The leaves of each config that an entry can start with, before references are resolved."""
@@ -165,6 +171,20 @@ class Wheel:
                     print(f"{self.root.name}: {path.stem}: {error}", file=sys.stderr)
                     continue
                 out[path.stem + (f" model_engine={choice}" if choice else "")] = leaves(tree)
+        return out
+
+    def config_files(self) -> dict[str, Json]:
+        """The content of each config file, its `@package` header and its defaults list, by path."""
+        out = {}
+        for path in sorted(self.root.glob("verl/**/config/**/*.yaml")):
+            source = self.files.source(path.relative_to(self.root).as_posix())
+            if source is not None and not path.name.startswith("_generated"):
+                try:
+                    file = read_config(source)
+                except ConfigError as error:
+                    print(f"{self.root.name}: {error}", file=sys.stderr)
+                    continue
+                out[path.relative_to(self.root).as_posix()] = [file.data, file.package, file.defaults]
         return out
 
     def _engines(self, path: Path) -> list[str]:
@@ -303,6 +323,17 @@ class Wheel:
         return {config: sorted(names) for config, names in sorted(out.items())}
 
 
+def entries_in(modules: Mapping[str, str]) -> dict[str, list[str]]:
+    """The Hydra entry points among some modules, by their dotted names."""
+    out = {}
+    for path, text in modules.items():
+        match = re.search(r"@hydra\.main\(\s*config_path=['\"]([^'\"]+)['\"],\s*config_name=['\"]([^'\"]+)", text)
+        if match:
+            module = path.removesuffix(".py").replace("/", ".")
+            out[module] = [f"{path.rpartition('/')[0]}/{match[1]}", match[2]]
+    return out
+
+
 def _texts(nodes: Iterable[ast.AST]) -> Iterator[str]:
     for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -380,20 +411,35 @@ def _read_names(tree: ast.Module) -> set[str]:
 # ---- the file
 
 
-def encode(facts: Mapping[str, Mapping[str, Mapping[str, Json]]], forks: Mapping[str, Json]) -> bytes:
-    """The file for the facts of all versions, oldest first, and the forks' lines."""
+def encode(
+    facts: Mapping[str, Mapping[str, Mapping[str, Json]]], forks: Mapping[str, Json], recipes: Mapping[str, Json]
+) -> bytes:
+    """The file for the facts of all versions, oldest first, the forks' lines, and the recipes by version."""
     versions = list(facts)
-    lines: dict[str, Json] = {"meta": {"format": FORMAT, "versions": versions, "forks": forks["meta"]}}
+    meta = {"format": FORMAT, "versions": versions, "forks": forks["meta"]}
+    meta["recipes"] = {version: recipes[version]["source"] for version in versions if version in recipes}
+    lines: dict[str, Json] = {"meta": meta}
     for kind in ("entries", "groups", "registries", "dead"):
         lines[kind] = _changes({version: each[kind] for version, each in facts.items()})
     lines |= _class_lines(_changes({version: each["classes"] for version, each in facts.items()}))
-    names = {name for each in facts.values() for name in each["configs"]}
+    none: dict[str, Json] = {"entries": {}, "configs": {}}
+    lines["recipes"] = _changes({version: recipes.get(version, none)["entries"] for version in versions})
+    configs = {version: {**each["configs"], **recipes.get(version, none)["configs"]} for version, each in facts.items()}
+    names = {name for each in configs.values() for name in each}
     for name in [*BASES, *sorted(names.difference(BASES))]:
-        lines[f"config {name}"] = list(
-            _config_rows(name, {version: each["configs"] for version, each in facts.items()})
-        )
+        lines[f"config {name}"] = list(_config_rows(name, configs))
     lines |= forks["lines"]
     return members(lines)
+
+
+def encode_files(facts: Mapping[str, Mapping[str, Mapping[str, Json]]]) -> bytes:
+    """The file with the config files of all versions."""
+    paths = sorted({path for each in facts.values() for path in each["files"]})
+    rows: dict[str, list[Json]] = {path: [] for path in paths}
+    for version, changed in _changes({version: each["files"] for version, each in facts.items()}):
+        for path, content in changed.items():
+            rows[path].append([version, content])
+    return gzip.compress("".join(f"{path}\t{_dumps(rows[path])}\n" for path in paths).encode(), 9, mtime=0)
 
 
 def members(lines: Mapping[str, Json]) -> bytes:
@@ -461,6 +507,52 @@ def read_forks(checkout: Path, commit: str, base: Mapping[str, Mapping[str, Json
     return {"meta": meta, "lines": lines}
 
 
+def read_recipes(folder: Path) -> dict[str, Json]:
+    """The recipes of the releases whose checkouts lie in a folder (`v0.7.0`), by version: their entry points, and the
+    configs in their folders."""
+    out = {}
+    for version in VERSIONS:
+        root = folder / f"v{version}"
+        if not (root / "recipe").is_dir():
+            continue
+        files = sorted(root.glob("recipe/**/*.py"))
+        modules = {path.relative_to(root).as_posix(): path.read_text(errors="replace") for path in files}
+        entries = entries_in(modules)
+        source = f"{RECIPES_SOURCE}/tree/v{version}/recipe"
+        out[version] = {"source": source, "entries": entries, "configs": _recipe_configs(root, entries)}
+    return {version: each for version, each in out.items() if each["entries"]}
+
+
+def _recipe_configs(root: Path, entries: Mapping[str, list[str]]) -> dict[str, dict[str, Json]]:
+    out = {}
+    for folder in sorted({folder for folder, _ in entries.values()}):
+        for path in sorted((root / folder).glob("*.yaml")):
+            if path.stem in COMPONENTS:
+                continue
+            try:
+                tree, _ = ConfigFolders(Tree(root), [folder]).compose(path.stem)
+            except ConfigError as error:
+                print(f"{root.name}: {folder}/{path.stem}: {error}", file=sys.stderr)
+                continue
+            out[f"{folder}/{path.stem}"] = leaves(tree)
+    return out
+
+
+def kept_recipes() -> dict[str, Json]:
+    """The recipes of the present file."""
+    from verlint.verl import schema
+
+    out = {}
+    for version, source in schema.recipe_sources().items():
+        entries = {module: list(row) for module, row in schema.facts("recipes", version).items()}
+        folders = tuple(f"{folder}/" for folder, _ in entries.values())
+        names = [name for name in schema.configs() if name.startswith(folders)]
+        known = {name: schema.leaves_of(version, name) for name in names}
+        configs = {name: dict(flat) for name, flat in known.items() if flat is not None}
+        out[version] = {"source": source, "entries": entries, "configs": configs}
+    return out
+
+
 def kept_forks(path: Path) -> dict[str, Json]:
     """The forks' lines of the present file."""
     if not path.exists():
@@ -479,7 +571,7 @@ def facts_of(version: str, wheels: Path, unpacked: Path) -> dict[str, dict[str, 
 
 def check(version: str, wheels: Path, unpacked: Path) -> list[str]:
     """How the file differs from what the wheel of a version says; nothing when they agree."""
-    from verlint.verl import schema
+    from verlint.verl import release_files, schema
 
     facts = facts_of(version, wheels, unpacked)
     out = []
@@ -487,9 +579,12 @@ def check(version: str, wheels: Path, unpacked: Path) -> list[str]:
         gone, put = difference(schema.leaves_of(version, name) or {}, flat)
         out += [f"{name}: {key} is not in the wheel" for key in gone]
         out += [f"{name}: {key} = {value!r}" for key, value in put.items()]
-    for kind in ("entries", "groups", "registries", "classes", "dead"):
+    for kind in ("entries", "groups", "registries", "classes", "dead", "files"):
         if kind == "classes":
             held = {name: schema.class_fields(version, name) for name in facts[kind]}
+        elif kind == "files":
+            found = {path: release_files.config_file(version, path) for path in facts[kind]}
+            held = {path: [file.data, file.package, file.defaults] for path, file in found.items() if file is not None}
         else:
             held = schema.facts(kind, version)
         if _dumps(held) != _dumps(facts[kind]) and held != facts[kind]:
@@ -504,6 +599,7 @@ def main() -> int:
     parser.add_argument("--wheels", type=Path, help="folder with wheels; missing ones are downloaded into it")
     parser.add_argument("--forks", type=Path, help="a checkout of LMOps")
     parser.add_argument("--commit", default="", help="the commit of that checkout")
+    parser.add_argument("--recipes", type=Path, help="a folder with checkouts of releases that have recipes")
     parser.add_argument("--check", metavar="VERSION", help="compare the file with the wheel of a version")
     parser.add_argument("--output", type=Path, default=TARGET)
     arguments = parser.parse_args()
@@ -517,9 +613,14 @@ def main() -> int:
     forks = kept_forks(TARGET)
     if arguments.forks:
         forks = read_forks(arguments.forks, arguments.commit, facts[FORK_BASE]["configs"])
-    data = encode(facts, forks)
+    recipes = read_recipes(arguments.recipes) if arguments.recipes else kept_recipes()
+    data = encode(facts, forks, recipes)
     arguments.output.write_bytes(data)
-    print(f"{arguments.output}: {len(data)} bytes, {len(facts)} versions, {len(forks['meta'])} forks")
+    about = f"{len(facts)} versions, {len(forks['meta'])} forks, recipes of {len(recipes)}"
+    print(f"{arguments.output}: {len(data)} bytes, {about}")
+    data = encode_files(facts)
+    arguments.output.with_name(FILES).write_bytes(data)
+    print(f"{arguments.output.with_name(FILES)}: {len(data)} bytes")
     return 0
 
 

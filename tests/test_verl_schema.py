@@ -54,7 +54,7 @@ def test_the_script_makes_the_file(tmp_path_factory: pytest.TempPathFactory) -> 
     wheels = wheels_folder(tmp_path_factory)
     script = builder()
     facts = {version: script.Wheel(unpacked(version, wheels)).facts() for version in script.VERSIONS}
-    made = script.encode(facts, script.kept_forks(FILE))
+    made = script.encode(facts, script.kept_forks(FILE), script.kept_recipes())
     assert gzip.decompress(made) == gzip.decompress(FILE.read_bytes())
 
 

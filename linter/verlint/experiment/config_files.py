@@ -1,16 +1,17 @@
 """Config files that a launch names: what they set, each value with its place in the file.
 
 `config=FILE` is EasyR1's way (OmegaConf merges the file below the words of the call), `--config-name NAME` with
-`--config-path` or `--config-dir` is Hydra's. Files of the VeRL package are not looked at here: what they hold is the
-default of that VeRL."""
+`--config-path` or `--config-dir` is Hydra's, and a program of the project names one in its `@hydra.main`. What such a
+file takes from others of the project by its defaults list is read too. Files of the VeRL package are not looked at
+here: what they hold is the default of that VeRL."""
 
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterator
 
 from verlint.experiment.launch import Launch
-from verlint.files.tree import Tree
 from verlint.languages.hydra.override import Form, Override
 from verlint.languages.yaml import Mapping, Node, Scalar, Sequence, parse_yaml
 from verlint.lazy import pattern
@@ -19,8 +20,19 @@ from verlint.source import Source, Span
 from verlint.value import Data, Hole, Hop, Literal, State, Text, Value
 from verlint.verl.config_yaml import scalar
 from verlint.verl.in_use import ROOT, Call, call_of
+from verlint.verl.interpolation import ConfigError
+from verlint.verl.programs import HydraMain, hydra_main
+
+TYPE_CHECKING = False  # as `typing` says it, without its import
+if TYPE_CHECKING:
+    from verlint.files.made import Files
+    from verlint.verl.defaults_list import Part
 
 _PACKAGE = pattern(r"(?:^|/)verl/(?:trainer|experimental|workers|utils)/")
+_TRAINER = pattern(
+    r"^actor_rollout_ref[ \t]*:|^[ \t]*- (?:/?)(?:ppo|ppo_megatron|sft)_trainer(?:_engine)?[ \t]*$", re.MULTILINE
+)
+SUFFIXES = (".yaml", ".yml")
 _EASY = "verl.trainer.main"
 """The entry point of EasyR1; VeRL has none of that name."""
 
@@ -50,31 +62,88 @@ def in_package(path: str) -> bool:
     return _PACKAGE.search(path) is not None
 
 
-def named_config(launch: Launch, tree: Tree) -> Source | None:
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The config file that a launch names, by its name in one of some folders below the root of the project."""
+
+    source: Source
+    name: str
+    folders: tuple[str, ...]
+
+
+def named_config(launch: Launch, tree: Files) -> Named | None:
     """The config file that a launch names; None for one that names none, or one that is not there."""
     call = call_of(launch.program.entry, launch.options)
     if call.entry == _EASY:
         override = launch.by_key.get("config")
         path = None if override is None else override.value_text.known
-        return None if path is None else _at(_below(launch, path), tree)
-    if not call.config_name or call.undecided:
+        place = None if path is None else _below(launch, path)
+        source = _at(place, tree)
+        if source is None or place is None:
+            return None
+        return Named(source, posixpath.basename(place), (posixpath.dirname(place),))
+    if call.undecided:
         return None
-    for folder in _folders(call, launch):
-        path = posixpath.join(folder, call.config_name)
-        found = None if in_package(path) else (_at(path + ".yaml", tree) or _at(path + ".yml", tree))
-        if found is not None:
-            return found
+    program = own_program(launch, tree)
+    name = call.config_name or ("" if program is None else program[1].config_name)
+    folders = tuple(_folders(call, launch, program)) if name else ()
+    source = _in_folders(name, folders, tree)
+    return None if source is None else Named(source, name, folders)
+
+
+def _in_folders(config: str, folders: tuple[str, ...], tree: Files) -> Source | None:
+    """The file of a config by its path below the first folder that has it, those of the VeRL package left out."""
+    for folder in folders:
+        path = posixpath.join(folder, config)
+        for file in () if in_package(path) else (path,) if path.endswith(SUFFIXES) else (f"{path}.yaml", f"{path}.yml"):
+            source = _at(file, tree)
+            if source is not None:
+                return source
     return None
 
 
-def _folders(call: Call, launch: Launch) -> Iterator[str]:
+def is_of_trainer(named: Named, tree: Files) -> bool:
+    """Whether a config, or one that it is made of, has the sections of VeRL's trainers, or is built on one of those."""
+    if _TRAINER.search(named.source.text) is not None:
+        return True
+    sources: dict[str, Source] = {}
+    _parts(named, tree, sources)
+    return any(_TRAINER.search(source.text) is not None for source in sources.values())
+
+
+def own_program(launch: Launch, tree: Files) -> tuple[str, HydraMain] | None:
+    """The program of the project that a launch starts, by its path below the root, and what its `@hydra.main` says."""
+    entry = launch.program.entry
+    if not entry or entry.startswith("verl."):
+        return None
+    if not launch.program.module and not entry.endswith(".py"):
+        return None
+    path = entry.replace(".", "/") + ".py" if launch.program.module else entry
+    for file in (path, f"src/{path}") if launch.program.module else (path,):
+        place = _below(launch, file)
+        source = None if place is None or in_package(place) else _at(place, tree)
+        main = None if source is None else hydra_main(source.text)
+        if place is not None and main is not None:
+            return posixpath.normpath(place), main
+    return None
+
+
+def _folders(call: Call, launch: Launch, program: tuple[str, HydraMain] | None) -> Iterator[str]:
     """The folders, below the root of the project, in which the name of a config may stand for a file."""
     if call.config_path.startswith(ROOT):
         yield call.config_path.removeprefix(ROOT)
+    elif call.config_path.startswith("/"):
+        yield call.config_path
+    elif program is not None:
+        given = call.config_path or program[1].config_path
+        if given is not None and not given.startswith(("pkg://", "/")):
+            yield posixpath.join(posixpath.dirname(program[0]), given)
     elif call.entry.endswith(".py") and (place := _below(launch, posixpath.dirname(call.entry))) is not None:
         yield posixpath.join(place, call.config_path)
     if call.config_dir.startswith(ROOT):
         yield call.config_dir.removeprefix(ROOT)
+    elif call.config_dir.startswith("/"):
+        yield call.config_dir
     elif call.config_dir and (place := _below(launch, call.config_dir)) is not None:
         yield place
 
@@ -91,11 +160,61 @@ def _below(launch: Launch, path: str) -> str | None:
     return posixpath.join(str(first.key[1]), rest.lstrip("/"), path)
 
 
-def _at(path: str | None, tree: Tree) -> Source | None:
+def _at(path: str | None, tree: Files) -> Source | None:
     if path is None:
         return None
     place = posixpath.normpath(path)
-    return None if place.startswith(("..", "/")) else tree.source(place)
+    return None if place.startswith("..") else tree.source(place)
+
+
+# ---- files that are made of several
+
+
+def read_with_others(named: Named, tree: Files) -> ConfigOfLaunch | None:
+    """What a config file sets, with what it takes from others of the project.
+
+    What VeRL's own configs hold is not at hand here. A file that one of them follows in the defaults list is left out,
+    as it may be changed by that."""
+    own = read_trainer_config(named.source)
+    if own is None or "defaults" not in named.source.text:
+        return own
+    sources: dict[str, Source] = {}
+    parts = _parts(named, tree, sources)
+    if parts is None:
+        return own
+    base = ""
+    out: list[Override] = []
+    for part in parts:
+        file = sources.get(posixpath.normpath(part.config_path))
+        if file is None:
+            out, base = [], base or ("" if "/" in part.config_path else part.config_path)
+            continue
+        root = parse_yaml(file).root
+        if isinstance(root, Mapping):
+            out += _overrides(root, part.package + "." if part.package else "")
+    return ConfigOfLaunch(named.source, tuple(out), base)
+
+
+def _parts(named: Named, tree: Files, sources: dict[str, Source]) -> list[Part] | None:
+    """The parts of a config in their order, those that are not at hand as empty ones; None when it cannot be told.
+    `sources` takes the files by their names."""
+    from verlint.verl.config_yaml import ConfigFile, read_config
+    from verlint.verl.defaults_list import DefaultsList
+    from verlint.verl.group_choices import Choices
+
+    nothing = ConfigFile({}, {}, None, [])
+
+    def load(config: str) -> ConfigFile:
+        source = _in_folders(config, named.folders, tree)
+        if source is None:
+            return nothing
+        sources[posixpath.normpath(config)] = source
+        return read_config(source)
+
+    try:
+        return DefaultsList(load, Choices()).parts(named.name)
+    except ConfigError:
+        return None
 
 
 # ---- contents
@@ -108,7 +227,10 @@ def _defaults(node: Node | None) -> list[str]:
 
 
 def _base(defaults: list[str]) -> str:
-    return next((each for each in defaults if each and each != "_self_" and "/" not in each), "")
+    """The config of VeRL that a file is built on, "" for one that chooses groups as well."""
+    if "" in defaults:
+        return ""
+    return next((each for each in defaults if each != "_self_" and "/" not in each), "")
 
 
 def _overrides(node: Mapping, prefix: str) -> Iterator[Override]:
@@ -116,6 +238,8 @@ def _overrides(node: Mapping, prefix: str) -> Iterator[Override]:
         if not prefix and name in ("defaults", "hydra"):
             continue
         key, value = prefix + name, entry.value
+        if isinstance(value, Scalar) and value.text == "???":
+            continue  # it takes nothing's place
         if isinstance(value, Mapping) and value.flat:
             yield from _overrides(value, key + ".")
         else:
@@ -126,7 +250,7 @@ def _override(key: str, key_span: Span, node: Node) -> Override:
     span = node.span
     text = Text((Literal(_written(node), span),), span)
     hop = Hop(key_span.join(span) if key_span.source is span.source else span)
-    if "${" in span.text or span.text == "???":
+    if "${" in span.text:
         value = Value(State.UNKNOWN, key, None, None, span, (hop,), "reference to another value")
     else:
         value = Value(State.KNOWN, key, _data(node), text, span, (hop,))

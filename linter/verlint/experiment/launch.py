@@ -10,7 +10,7 @@ from verlint.languages.bash.wrappers import program_name, unwrap
 from verlint.languages.hydra.override import Form, Override, is_override_like, parse_override
 from verlint.lazy import pattern
 from verlint.memo import by_identity
-from verlint.record import dataclass, field
+from verlint.record import dataclass, field, replace
 from verlint.source import Span
 from verlint.value import Data, Hop, State, Text, Value
 from verlint.verl.in_use import VerlInUse, call_of
@@ -289,6 +289,14 @@ class Launch:
         return self.verl.applied(self.settings, multirun=call_of("", self.options).multirun)
 
     @cached_property
+    def entry(self) -> str:
+        """The entry point of VeRL whose code runs, or the program of the project, by its dotted name."""
+        call = call_of(self.program.entry, self.options)
+        if self.verl is None or call.module.startswith("verl."):
+            return call.module
+        return self.verl.found.entry or call.module
+
+    @cached_property
     def facts(self) -> Sequence[Facts]:
         """What follows from the config: on the VeRL in use, or on each version that fits, newest first; empty when the
         config is not known."""
@@ -296,7 +304,7 @@ class Launch:
             return ()
         from verlint.verl.facts import facts_of
 
-        entry = call_of(self.program.entry, self.options).module
+        entry = self.entry
         at_hand = None if self.find_at_hand is None else self.find_at_hand(self)
         return facts_of(self.verl, self.settings, entry, lambda: self.config, at_hand)
 
@@ -324,17 +332,25 @@ class Launch:
         if override is not None and override.form is Form.DELETE:
             return Value(State.ABSENT, key, span=override.word.span, reason=f"~{key} takes the key out of the config")
         if override is not None:
-            return override.value
+            return self._resolved(override) if self.of_file else override.value
         if self.verl is None:
             return Value(State.ABSENT, key, span=self.head, reason="not given, and the VeRL in use is not known")
         default = self.defaults.get(key, _NO_DEFAULT)
         if default is not _NO_DEFAULT:
-            hops = (Hop(None, f"default of {self.verl.label}"),)
+            hops = (Hop(None, f"default of {self.verl.origin}"),)
             return Value(State.ABSENT, key, default, span=self.head, hops=hops, has_default=True)
         hangs_on = self.verl.open_default(self.defaults, key)
         if hangs_on is not None:
             return Value(State.ABSENT, key, text=hangs_on.text, span=self.head, reason=hangs_on.reason)
         return Value(State.ABSENT, key, span=self.head, reason="not given, and the default depends on the VeRL version")
+
+    def _resolved(self, override: Override) -> Value:
+        """The value of an override; that of a config file's reference is what it comes to, where that is known."""
+        value = override.value
+        if value.state is not State.UNKNOWN or override.form is not Form.FORCE or self.verl is None or self.verl.guess:
+            return value
+        found = self.defaults.get(override.key, _NO_DEFAULT)
+        return value if found is _NO_DEFAULT else replace(value, state=State.KNOWN, data=found, reason="")
 
     def __contains__(self, key: str) -> bool:
         return key in self.by_key
@@ -349,8 +365,20 @@ def as_launch(command: Command) -> Launch | None:
     if command.builtin or command.function:
         return None
     program = python_program(command.argv)
-    if program is None or not _is_entry(program):
-        return None
+    return None if program is None or not _is_entry(program) else launch_of(command, program)
+
+
+def may_name_config(command: Command) -> bool:
+    """Whether a command starts a Python program with an option of Hydra that names a config, whatever the program."""
+    if command.builtin or command.function:
+        return False
+    if not any(word.prefix.startswith(("--config-", "-cn", "-cp", "-cd")) for word in command.argv):
+        return False
+    return python_program(command.argv) is not None
+
+
+def launch_of(command: Command, program: Program) -> Launch:
+    """A command as the launch that its program makes of it."""
     overrides: list[Override] = []
     options: list[Text] = []
     for before, word in zip((None, *program.arguments), program.arguments, strict=False):

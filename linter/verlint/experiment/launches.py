@@ -10,7 +10,7 @@ from pathlib import Path
 from verlint.disk import gathers
 from verlint.experiment.checkout_folders import checkout_folders
 from verlint.experiment.inference import home_of, infer, stage_in
-from verlint.experiment.launch import Launch, as_launch
+from verlint.experiment.launch import Launch, as_launch, launch_of, may_name_config, python_program
 from verlint.experiment.script import directives_in
 from verlint.families import FAMILIES
 from verlint.files.kinds import Kind
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from verlint.experiment.on_disk import OnDisk
     from verlint.experiment.taught import Taught
     from verlint.files.comments import Directive
+    from verlint.files.made import Files
     from verlint.verl.checkout import Finder
     from verlint.verl.facts import AtHand
     from verlint.verl.in_use import Found
@@ -48,7 +49,7 @@ class Launches:
         self.taught = _taught(settings, root)
         self._known: dict[int, tuple[Command, Launch | None]] = {}
         self._directives: dict[int, Sequence[Directive]] = {}
-        self._configs: dict[int, ConfigOfLaunch | None] = {}
+        self._configs: dict[tuple[int, tuple[str, ...]], ConfigOfLaunch | None] = {}
         self._folders: dict[tuple[object, ...], list[Path]] = {}
 
     def launch(self, command: Command) -> Launch | None:
@@ -59,7 +60,7 @@ class Launches:
         return known[1]
 
     def _launch(self, command: Command) -> Launch | None:
-        found = as_launch(command) or self._as_taught(command)
+        found = as_launch(command) or self._as_taught(command) or self._as_own(command)
         if found is None:
             return None
         source = command.span.in_file().source
@@ -79,18 +80,43 @@ class Launches:
 
     def _config(self, launch: Launch) -> ConfigOfLaunch | None:
         """The config file that the launch names, with what it sets."""
-        if self.tree is None or not (launch.options or "config" in launch):
+        if self.tree is None:
             return None
-        if "config" not in launch and not any("-c" in word.prefix for word in launch.options):
+        of_verl = launch.program.entry.startswith("verl.")
+        if of_verl and "config" not in launch and not any("-c" in word.prefix for word in launch.options):
             return None
-        from verlint.experiment.config_files import named_config, read_trainer_config
+        from verlint.experiment.config_files import named_config, read_with_others
 
-        source = named_config(launch, self.tree)
-        if source is None:
+        files = self._files(launch)
+        named = named_config(launch, files)
+        if named is None:
             return None
-        if id(source) not in self._configs:
-            self._configs[id(source)] = read_trainer_config(source)
-        return self._configs[id(source)]
+        key = (id(named.source), named.folders)
+        if key not in self._configs:
+            self._configs[key] = read_with_others(named, files)
+        return self._configs[key]
+
+    def _as_own(self, command: Command) -> Launch | None:
+        """The launch of a program of the project that gets nearly all from a config file of VeRL's structure."""
+        if self.tree is None or not may_name_config(command):
+            return None
+        program = python_program(command.argv)
+        assert program is not None
+        from verlint.experiment.config_files import is_of_trainer, named_config, own_program
+
+        found = launch_of(command, program)
+        files = self._files(found)
+        named = named_config(found, files) if own_program(found, files) is not None else None
+        return found if named is not None and is_of_trainer(named, files) else None
+
+    def _files(self, launch: Launch) -> Files:
+        """The files of the project, with those that the launcher makes before."""
+        assert self.tree is not None
+        if not launch.command.made:
+            return self.tree
+        from verlint.files.made import with_made
+
+        return with_made(self.tree, launch.command.made)
 
     def _as_taught(self, command: Command) -> Launch | None:
         """The launch that a call stands for whose words the settings teach, where its text is not at hand."""
@@ -140,10 +166,11 @@ class Launches:
         call = call_of(launch.program.entry, launch.program.arguments)
         base = _base_version(family, launch["algorithm.adv_estimator"])
         folders = self._checkout_folders(launch.command, source)
-        found = self.finder.find(Asked(call, launch.overrides, named, folders, family, base))
-        if found.schema is None and config:  # a released version has no config of the project, but the one below it
+        found = self.finder.find(Asked(call, launch.overrides, named, folders, family, base, launch.command.made))
+        if found.schema is None and config and not found.program:
+            # a released version has no config of the project, but the one below it
             below = replace(call, config_name=config, config_path="", config_dir="")
-            found = self.finder.find(Asked(below, launch.settings, named, folders, family, base))
+            found = self.finder.find(Asked(below, launch.settings, named, folders, family, base, launch.command.made))
         return found
 
     def _checkout_folders(self, command: Command, source: Source | None) -> list[Path]:

@@ -22,12 +22,16 @@ def runtime_env_of(command: Command, tree: Tree) -> RuntimeEnv | None:
     if given is not None:
         return runtime_env_of_word(given)
     path = option_of(argv, "--runtime-env")
-    source = None if path is None else _file(path, command.around.cwd, tree)
+    source = None if path is None else _file(path, command, tree)
     return None if source is None else read_runtime_env(source)
 
 
-def _file(path: Text, cwd: Text, tree: Tree) -> Source | None:
-    """A file seen from the working directory, or given from the folder the launcher is started in."""
+def _file(path: Text, command: Command, tree: Tree) -> Source | None:
+    """A file seen from the working directory, or given from the folder the launcher is started in. One that the
+    launcher writes before is a text of the launcher."""
+    cwd = command.around.cwd
+    if (path.known or "").startswith("/"):
+        return command.made.get(path.known or "")
     parts = path.parts if isinstance(path.parts[0] if path.parts else None, Hole) else (*cwd.parts, *path.parts)
     first, rest = parts[0], Text(parts[1:]).known
     if not isinstance(first, Hole) or rest is None or not (isinstance(first.key, tuple) and first.key[0] == "cwd"):
@@ -38,4 +42,4 @@ def _file(path: Text, cwd: Text, tree: Tree) -> Source | None:
         if rest is None:
             return None
     place = posixpath.normpath(posixpath.join(str(first.key[1]) or ".", rest.lstrip("/")))
-    return None if place.startswith("..") else tree.source(place)
+    return None if place.startswith("..") else command.made.get(place) or tree.source(place)

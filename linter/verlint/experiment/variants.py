@@ -53,6 +53,7 @@ def variants_of(script: Script, of: Callable[[Path], Iterable[Command]] = lambda
                 tuple(word.identity() for word in command.argv),
                 tuple(call.span.order() for call in command.around.stack),
                 command.around.xtrace,
+                tuple((path, made.text) for path, made in command.made.items()),
             )
             paths = found.setdefault(key, (command, set()))[1]
             paths.add(number)

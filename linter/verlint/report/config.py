@@ -49,7 +49,7 @@ def _launch_lines(launch: Launch, masker: Masker, all_keys: bool, diff: str) -> 
         yield f"  the config{known} is not known" + (f": {verl.problem}" if verl is not None and verl.problem else "")
         return
     by = "guessed: these versions fit the keys" if verl.guess else f"by {verl.source}"
-    yield f"  {verl.label}, config {verl.schema.name} ({by})"
+    yield f"  {verl.label}, config {verl.found.config or verl.schema.name} ({by})"
     for refusal in launch.config.refusals:
         yield f"  refused  {masker.text(_refused(refusal))}"
     if diff:
@@ -79,7 +79,7 @@ def rows_of(launch: Launch) -> list[Row]:
             out.append(Row(key, shown(value, setter), _origin(setter), given=True))
             continue
         place = verl.place(key)
-        origin = f"default of {verl.label}" if place is None else str(place)
+        origin = f"default of {verl.origin}" if place is None else str(place)
         touched = False
         if isinstance(value, Unknown) and value.value is None and has_reference(node):
             value = node  # only the host knows it: the reference says more than its absence

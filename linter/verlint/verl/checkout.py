@@ -5,26 +5,30 @@ from __future__ import annotations
 import os
 import posixpath
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from verlint import disk
 from verlint.files.tree import Tree
 from verlint.languages.hydra.override import Override
 from verlint.lazy import pattern
-from verlint.record import dataclass
+from verlint.record import dataclass, field, replace
 from verlint.verl.effective import FORK_FAMILIES, best_fit, config_name, said_version, schema_on_disk, what_fits
 from verlint.verl.in_use import ROOT, Call, Found
 from verlint.verl.interpolation import ConfigError
-from verlint.verl.schema import versions
+from verlint.verl.programs import hydra_main, stands_for
+from verlint.verl.schema import forks, versions
+from verlint.verl.versions import version_key
 
 TYPE_CHECKING = False  # as `typing` says it, without its import
 if TYPE_CHECKING:
+    from verlint.files.made import Files
+    from verlint.source import Source
     from verlint.verl.compose import ConfigFolders
+    from verlint.verl.own_configs import OwnConfig
 
 MARK = "verl/trainer/config/ppo_trainer.yaml"
 MAX_ANCESTORS = 8
-_MAIN = pattern(r"@hydra\.main\(\s*config_path\s*=\s*['\"]([^'\"]+)['\"]\s*,\s*config_name\s*=\s*['\"]([^'\"]+)['\"]")
 _PIN = pattern(r"""(?im)^[^#\n]*?(?<![\w-])["']?verl(?:\[[^\]\n]*\])?\s*(?:==\s*|@\s*git\+\S+?@)v?(\d[\w.]*)""")
 _REQUIREMENTS = pattern(r"requirements[\w.-]*\.txt|pyproject\.toml")
 
@@ -34,7 +38,8 @@ class Asked:
     """What a launch gives to find its VeRL by.
 
     `said`: who names a version or a checkout, and how, the first counts. `folders`: where a checkout may lie at or
-    above, absolute, best first. `base`: the version its family builds on."""
+    above, absolute, best first. `base`: the version its family builds on. `made`: the files that the launcher writes
+    before, by their path below the root of the project."""
 
     call: Call
     overrides: Sequence[Override]
@@ -42,6 +47,12 @@ class Asked:
     folders: Sequence[Path]
     family: str = ""
     base: str = ""
+    made: Mapping[str, Source] = field(default_factory=dict)
+
+    @property
+    def written(self) -> tuple[tuple[str, Source], ...]:
+        """The configs and programs that the launcher writes itself."""
+        return tuple(self.made.items())
 
 
 class Finder:
@@ -52,9 +63,10 @@ class Finder:
         self._checkouts: dict[Path, Path | None] = {}
         self._nearest: dict[Path, Path | None] = {}
         self._pins: dict[Path, tuple[str, str] | None] = {}
-        self._folders: dict[tuple[Path, str], ConfigFolders] = {}
-        self._found: dict[tuple[Path, str, str], Found] = {}
+        self._folders: dict[tuple[object, ...], ConfigFolders] = {}
+        self._found: dict[tuple[object, ...], Found] = {}
         self._fitting: dict[tuple[object, ...], Found] = {}
+        self._own_configs: dict[tuple[object, ...], OwnConfig | None] = {}
         self._installed: tuple[str, Path | None] | None = None
         self._disk = Tree(Path(root.anchor))
 
@@ -66,30 +78,50 @@ class Finder:
             if looks_like_path(text):
                 place = self._checkout_at(Path(disk.real(self.root / text)))
                 if place is not None:
-                    return self.on_disk(place, asked.call, source, asked.folders)
+                    return self.on_disk(place, asked, source)
                 return Found(f"the checkout {text}", source=source, problem=f"there is no VeRL checkout at {text}")
-            return said_version(text, source, config_name(asked.call, text))
+            return self._said(text, source, asked)
         place = self.checkout(asked.folders)
         if place is not None:
-            return self.on_disk(place, asked.call, "checkout", asked.folders)
+            return self.on_disk(place, asked, "checkout")
         for folder in asked.folders:
             pin = self.pin(folder)
             if pin is not None:
-                return said_version(pin[0], pin[1], config_name(asked.call, pin[0]))
+                return self._said(pin[0], pin[1], asked)
         if asked.family in FORK_FAMILIES:
             return said_version(asked.family, "family", config_name(asked.call, "0.4.1"))
         if asked.base:
-            return said_version(asked.base, "family", config_name(asked.call, asked.base))
+            return self._said(asked.base, "family", asked)
         version, place = self.installed()
         if place is not None:
-            return self.on_disk(place, asked.call, "installed", asked.folders)
+            return self.on_disk(place, asked, "installed")
         if version:
-            return said_version(version, "installed", config_name(asked.call, version))
+            return self._said(version, "installed", asked)
+        own = self._own(asked)
+        found = None if own is None else own.fitting(asked.overrides)
+        if found is not None:
+            return found
         name = next((name for each in reversed(versions()) if (name := config_name(asked.call, each))), "")
         key = (name, *what_fits(asked.overrides))
         if key not in self._fitting:
             self._fitting[key] = best_fit(name, asked.overrides)
         return self._fitting[key]
+
+    def _said(self, text: str, source: str, asked: Asked) -> Found:
+        """A released version that is named, with the config of the project where the launch has one."""
+        own = None if text in forks() else self._own(asked)
+        return said_version(text, source, config_name(asked.call, text)) if own is None else own.on(text, source)
+
+    def _own(self, asked: Asked) -> OwnConfig | None:
+        call, folders = asked.call, tuple(asked.folders)
+        if call.undecided or (call.module.startswith("verl.") and not call.names_configs):
+            return None
+        key = (call, folders, asked.written)
+        if key not in self._own_configs:
+            from verlint.verl.own_configs import own_config
+
+            self._own_configs[key] = own_config(self._files(asked), call, folders, self.root)
+        return self._own_configs[key]
 
     # ---- checkouts
 
@@ -109,22 +141,28 @@ class Finder:
             self._checkouts[folder] = next((each for each in places if disk.is_file(each / MARK)), None)
         return self._checkouts[folder]
 
-    def on_disk(self, checkout: Path, call: Call, source: str, near: Sequence[Path]) -> Found:
+    def on_disk(self, checkout: Path, asked: Asked, source: str) -> Found:
         """The VeRL in a folder, with the config that a call starts with."""
+        call, near = asked.call, asked.folders
         shown = os.path.relpath(checkout, self.root).replace(os.sep, "/")
         label = f"the checkout {shown}/" if shown != "." else "this checkout"
         place = None if call.undecided else self._config_place(checkout, call, near)
         if place is None:
             what = "its config is not known before the run" if call.undecided else f"no entry point {call.module}"
             return Found(label, self._version_file(checkout), source, problem=what)
-        folder, name = place
-        key = (checkout, folder, name + call.config_dir)
+        folder, name, program = place
+        key = (checkout, folder, name, call.config_dir, call.searchpath, *near[:1], asked.written)
         if key not in self._found:
-            self._found[key] = self._composed(checkout, folder, name, call, label, source)
-        return self._found[key]
+            self._found[key] = self._composed(checkout, folder, name, asked, label, source)
+        found = self._found[key]
+        if program.startswith(_below_anchor(checkout) + "/"):
+            return found
+        text = self._disk.source(program)
+        stands = stands_for(text.text, version_key(found.text) or ()) if text is not None else ""
+        return replace(found, program=program, entry=stands)
 
-    def _composed(self, checkout: Path, folder: str, name: str, call: Call, label: str, source: str) -> Found:
-        folders = self._config_folders(checkout, folder, call)
+    def _composed(self, checkout: Path, folder: str, name: str, asked: Asked, label: str, source: str) -> Found:
+        folders = self._config_folders(checkout, folder, asked)
         said = self._version_file(checkout)
         try:
             schema, places, text = schema_on_disk(folders, name, said, label)
@@ -132,17 +170,34 @@ class Finder:
             return Found(label, said, source, config=name, problem=str(error))
         return Found(label, text, source, schema=schema, folders=folders, config=name, places=places)
 
-    def _config_folders(self, checkout: Path, folder: str, call: Call) -> ConfigFolders:
-        key = (checkout, folder + call.config_dir)
+    def _config_folders(self, checkout: Path, folder: str, asked: Asked) -> ConfigFolders:
+        call, near = asked.call, asked.folders
+        key = (checkout, folder, call.config_dir, call.searchpath, *near[:1], asked.written)
         if key not in self._folders:
             from verlint.verl.compose import ConfigFolders
 
-            added = [_below_anchor(self._given(call.config_dir, self.root))] if call.config_dir else []
-            self._folders[key] = ConfigFolders(self._disk, [folder, *added], _below_anchor(checkout))
+            added = [_below_anchor(self._given(call.config_dir, self._base(call, near)))] if call.config_dir else []
+            places = [_below_anchor(each) for each in near]
+            self._folders[key] = ConfigFolders(
+                self._files(asked), [folder, *added], _below_anchor(checkout), places, searchpath=call.searchpath
+            )
         return self._folders[key]
 
-    def _config_place(self, checkout: Path, call: Call, near: Sequence[Path]) -> tuple[str, str] | None:
-        """The folder of the configs of a call (below the root of the disk), and the name of the first one."""
+    def _files(self, asked: Asked) -> Files:
+        """The files of the disk, with those that the launcher makes."""
+        if not asked.made:
+            return self._disk
+        from verlint.files.made import with_made
+
+        return with_made(self._disk, asked.made, _below_anchor(self.root))
+
+    def _base(self, call: Call, near: Sequence[Path]) -> Path:
+        """What `--config-dir` is relative to: the working directory, where that is known."""
+        return near[0] if near else self.root
+
+    def _config_place(self, checkout: Path, call: Call, near: Sequence[Path]) -> tuple[str, str, str] | None:
+        """The folder of the configs of a call (below the root of the disk), the name of the first one, and the path of
+        the program."""
         module = call.module.replace(".", "/") + ".py"
         places = [checkout, *near]
         if call.entry.endswith(".py"):
@@ -151,12 +206,11 @@ class Finder:
             places = [each / module for each in places]
         for place in places:
             text = self._disk.source(_below_anchor(place)) if place.suffix == ".py" else None
-            match = _MAIN.search(text.text) if text is not None else None
-            if match is not None:
-                folder = posixpath.normpath(posixpath.join(_below_anchor(place.parent), match[1]))
-                if call.config_path:
-                    folder = _below_anchor(self._given(call.config_path, place.parent))
-                return folder, call.config_name or match[2].removesuffix(".yaml")
+            main = hydra_main(text.text) if text is not None else None
+            if main is not None:
+                path = call.config_path or main.config_path or ""
+                folder = path if path.startswith("pkg://") else _below_anchor(self._given(path, place.parent))
+                return folder, call.config_name or main.config_name, _below_anchor(place)
         return None
 
     def _given(self, path: str, base: Path) -> Path:

@@ -8,16 +8,20 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable, Sequence
 
-from verlint.files.tree import Tree as Files
 from verlint.languages.hydra.override import Override
-from verlint.record import dataclass
+from verlint.record import dataclass, replace
+from verlint.source import Source
 from verlint.verl.config_yaml import Config, ConfigError, ConfigFile, read_config
 from verlint.verl.defaults_list import DefaultsList, Part
 from verlint.verl.group_choices import Choices
-from verlint.verl.interpolation import Resolver, Tree
-from verlint.verl.overriding import Applied, apply, merge
+from verlint.verl.interpolation import Resolver, Tree, leaves
+from verlint.verl.overriding import Applied, Refused, apply, merge
 
 SUFFIXES = (".yaml", ".yml")
+
+TYPE_CHECKING = False  # as `typing` says it, without its import
+if TYPE_CHECKING:
+    from verlint.files.made import Files
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,19 +35,99 @@ class Place:
         return f"{self.path}:{self.line}"
 
 
-class ConfigFolders:
-    """The config files of a search path. `folders` are paths below the root of the files; the first one wins.
+def _outer_line(source: Source, line: int) -> int:
+    """The line of the file that a text stands in, for a line of the text."""
+    start = source.offset(line)
+    return source.span(start, start + 1).in_file().begin.line
 
-    `packages` is the folder that holds the Python packages (`pkg://verl.trainer.config` is looked for in it)."""
 
-    def __init__(self, files: Files, folders: Sequence[str], packages: str = "") -> None:
+class OnDisk:
+    """A folder of config files on disk, by its path below the root of the files."""
+
+    def __init__(self, files: Files, path: str) -> None:
         self.files = files
-        self.folders = list(folders)
+        self.path = path
+
+    def read(self, name: str) -> tuple[ConfigFile, str] | None:
+        """The config file of a name, with its path as it is shown."""
+        source = self.files.source(posixpath.join(self.path, name))
+        if source is None:
+            return None
+        file = read_config(source)
+        if source.parent is not None:  # it stands in a launcher, some lines down
+            lines = {key: _outer_line(source, line) for key, line in file.lines.items()}
+            file = replace(file, lines=lines)
+        return file, source.path
+
+    def has(self, group: str = "") -> bool:
+        """Whether there is such a folder, or one below it."""
+        return self.files.is_dir(posixpath.join(self.path, group))
+
+    def names(self, group: str) -> list[str]:
+        """The names of the files in a folder below it."""
+        return self.files.listing(posixpath.join(self.path, group))
+
+
+class OfRelease:
+    """A folder of config files of a released version (`verl/trainer/config`)."""
+
+    def __init__(self, version: str, path: str) -> None:
+        self.version = version
+        self.path = path
+
+    def read(self, name: str) -> tuple[ConfigFile, str] | None:
+        """The config file of a name; it has no path to show."""
+        from verlint.verl.release_files import config_file
+
+        found = config_file(self.version, posixpath.normpath(posixpath.join(self.path, name)))
+        return None if found is None else (found, "")
+
+    def has(self, group: str = "") -> bool:
+        """Whether there is such a folder, or one below it."""
+        from verlint.verl.release_files import is_folder
+
+        return is_folder(self.version, posixpath.join(self.path, group))
+
+    def names(self, group: str) -> list[str]:
+        """The names of the files in a folder below it."""
+        from verlint.verl.release_files import names_in
+
+        return names_in(self.version, posixpath.join(self.path, group))
+
+
+class ConfigFolders:
+    """The config files of a search path. `folders` are paths below the root of the files, `pkg://a.b` ones too; the
+    first one wins.
+
+    `packages` is the folder that holds the package `verl` of a checkout, `places` are further ones that may hold what
+    `hydra.searchpath` names: working directory and Python path. `release` is the version whose files stand for those of
+    a `verl` that is not on disk. `searchpath` is what the call gives in place of the config's own."""
+
+    def __init__(
+        self,
+        files: Files,
+        folders: Sequence[str | OfRelease],
+        packages: str = "",
+        places: Sequence[str] = (),
+        release: str = "",
+        searchpath: Sequence[str] | None = None,
+    ) -> None:
+        self.files = files
         self.packages = packages
+        self.places = [*places, *([packages] if packages or not places else [])]
+        self.release = release
+        self.searchpath = searchpath
         self._loaded: dict[str, ConfigFile | None] = {}
         self._groups: dict[str, bool] = {}
         self._composed: dict[str, tuple[Tree, dict[str, Place]]] = {}
         self._paths: dict[str, str] = {}
+        self._extended: set[str] = set()
+        self.folders = [found for each in folders if (found := self._start(each)) is not None]
+
+    def _start(self, folder: str | OfRelease) -> OnDisk | OfRelease | None:
+        if isinstance(folder, OfRelease):
+            return folder
+        return self._folder_of(folder) if "://" in folder else OnDisk(self.files, folder)
 
     def load(self, config_path: str) -> ConfigFile | None:
         """A config by its path below the search path, without suffix; None when there is none."""
@@ -53,25 +137,24 @@ class ConfigFolders:
         return self._loaded[path]
 
     def _read(self, path: str) -> ConfigFile | None:
-        names = [path] if path.endswith(SUFFIXES) else [path + ".yaml"]
+        name = path if path.endswith(SUFFIXES) else path + ".yaml"
         for folder in self.folders:
-            for name in names:
-                source = self.files.source(posixpath.join(folder, name))
-                if source is not None:
-                    self._paths[path] = source.path
-                    return read_config(source)
+            found = folder.read(name)
+            if found is not None:
+                self._paths[path] = found[1]
+                return found[0]
         return None
 
     def is_group(self, key: str) -> bool:
         """Whether a key is that of a config group: a folder of the search path."""
         found = self._groups.get(key)
         if found is None:
-            found = self._groups[key] = any(self.files.is_dir(posixpath.join(each, key)) for each in self.folders)
+            found = self._groups[key] = any(each.has(key) for each in self.folders)
         return found
 
     def options(self, group: str) -> list[str]:
         """The options of a group."""
-        names = {name for folder in self.folders for name in self.files.listing(posixpath.join(folder, group))}
+        names = {name for folder in self.folders for name in folder.names(group)}
         return sorted(name[: -len(".yaml")] for name in names if name.endswith(".yaml"))
 
     def compose(self, name: str, choices: Choices | None = None) -> tuple[Tree, dict[str, Place]]:
@@ -88,10 +171,13 @@ class ConfigFolders:
         primary = self.load(name)
         if primary is None:
             raise ConfigError(f"there is no config {name}")
-        self._extend(primary)
+        self._extend(primary, name)
         tree: Tree = {}
         places: dict[str, Place] = {}
         for part in DefaultsList(self.load, choices).parts(name):
+            is_first = posixpath.normpath(part.config_path) == posixpath.normpath(name)
+            if not is_first and self._has_search_path(part.config_path):
+                raise ConfigError(f"{part.config_path} has hydra.searchpath, which only the first config may have")
             self._merge(part, tree, places)
         tree.pop("hydra", None)
         return tree, places
@@ -102,33 +188,80 @@ class ConfigFolders:
         content: Config = loaded.data
         for piece in reversed(part.package.split(".") if part.package else []):
             content = {piece: content}
-        merge(tree, content, Resolver(tree))
+        try:
+            merge(tree, content, Resolver(tree))
+        except Refused as error:
+            raise ConfigError(f"{part.config_path}: {error}") from None
         shown = self._paths[posixpath.normpath(part.config_path)]
         prefix = part.package + "." if part.package else ""
         for key, line in loaded.lines.items():
             places[prefix + key] = Place(shown, line)
+        if not shown:
+            self._forget(places, content)
 
-    def _extend(self, primary: ConfigFile) -> None:
-        """Add the folders that `hydra.searchpath` of the primary config names."""
+    def _has_search_path(self, config_path: str) -> bool:
+        loaded = self.load(config_path)
+        own = None if loaded is None else loaded.data.get("hydra")
+        return isinstance(own, dict) and own.get("searchpath") is not None
+
+    def _forget(self, places: dict[str, Place], content: Config) -> None:
+        """What a released file sets is no longer as the files on disk before it have it."""
+        if places:
+            for key in leaves(content):
+                places.pop(key, None)
+
+    def _extend(self, primary: ConfigFile, name: str) -> None:
+        """Add the folders that `hydra.searchpath` of the primary config names. Raises ConfigError for one that is not
+        known: anything may be in it."""
+        if name in self._extended:
+            return
+        self._extended.add(name)
         own = primary.data.get("hydra")
         paths = own.get("searchpath") if isinstance(own, dict) else None
+        if self.searchpath is not None:
+            paths = list(self.searchpath)
         for each in paths if isinstance(paths, list) else ():
-            scheme, _, rest = str(each).partition("://")
-            if scheme == "pkg":
-                folder = posixpath.join(self.packages, rest.replace(".", "/"))
-            elif scheme == "file" and not rest.startswith("/"):
-                folder = posixpath.join(self.packages, rest)
-            else:
-                continue
-            if folder not in self.folders:
-                self.folders.append(folder)
-                self._groups.clear()
-                self._loaded = {path: file for path, file in self._loaded.items() if file is not None}
+            folder = self._folder_of(str(each))
+            if folder is None:
+                raise ConfigError(f"the search path of {name} has {each}, which is not here")
+            self.folders.append(folder)
+            self._groups.clear()
+            self._loaded = {path: file for path, file in self._loaded.items() if file is not None}
+
+    def _folder_of(self, entry: str) -> OnDisk | OfRelease | None:
+        """The folder that an entry of the search path names."""
+        scheme, colon, rest = entry.partition("://")
+        if not colon:
+            scheme, rest = "file", entry
+        if scheme not in ("pkg", "file") or "${" in rest:
+            return None
+        path = rest.replace(".", "/") if scheme == "pkg" else rest
+        if path.startswith("/"):
+            found = OnDisk(self.files, posixpath.normpath(path).lstrip("/"))
+            return found if found.has() else None
+        for place in self.places:
+            found = OnDisk(self.files, posixpath.normpath(posixpath.join(place, path)))
+            if found.has():
+                return found
+        released = OfRelease(self.release, posixpath.normpath(path)) if self.release else None
+        return released if released is not None and released.has() else None
+
+    def base(self, name: str) -> str:
+        """The config of a released version that a composed config is built on, itself when it is on none."""
+        from verlint.verl.schema import leaves_of
+
+        released = [path for path, shown in self._paths.items() if not shown and "/" not in path]
+        whole = (path for path in released if leaves_of(self.release, path) is not None)
+        return next(whole, posixpath.basename(name))
+
+    def shown(self, name: str) -> str:
+        """The path of the file of a config, as it is shown; of one that is not on disk its name."""
+        return self._paths.get(posixpath.normpath(name)) or name
 
     def apply(self, name: str, overrides: Iterable[Override], *, multirun: bool = False) -> Applied:
         """The config of a call with these overrides."""
         primary = self.load(name)
         if primary is None:
             raise ConfigError(f"there is no config {name}")
-        self._extend(primary)
+        self._extend(primary, name)
         return apply(overrides, self.is_group, lambda choices: self.compose(name, choices)[0], multirun=multirun)

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from operator import attrgetter
 
 from verlint.languages.hydra.override import Form, Override
+from verlint.record import replace
 from verlint.value import Data
 from verlint.verl.in_use import Call, Found, VerlInUse
 from verlint.verl.interpolation import Broken, ConfigError, Tree, Unknown, has_reference, leaves
 from verlint.verl.overriding import Applied, apply, own
 from verlint.verl.passthrough import is_open
-from verlint.verl.schema import Schema, config_of, forks, known_version, leaves_of, schema, versions
+from verlint.verl.schema import RECIPES, Schema, config_of, forks, known_version, leaves_of, schema, versions
 from verlint.verl.versions import version_key
 
 TYPE_CHECKING = False  # as `typing` says it, without its import
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from verlint.verl.compose import ConfigFolders, Place
     from verlint.verl.group_choices import Choices
 
+At: TypeAlias = "Callable[[str], tuple[Schema, ConfigFolders] | None]"
 _KEY_OF = attrgetter("key")
 FORK_FAMILIES = frozenset(["oel", "opcd", "coach"])
 """Families that run on a fork of their own, whose keys are known."""
@@ -37,6 +41,27 @@ def config_of_call(found: Found, overrides: Sequence[Override], *, multirun: boo
     return applied(found.schema, overrides, multirun=multirun)
 
 
+def composed_at(found: Found, version: str, overrides: Sequence[Override]) -> Applied | None:
+    """The config of a call on a released version; None when the version has no such config."""
+    if found.at is not None:
+        known = found.at(version)
+        if known is None:
+            return None
+        try:
+            return known[1].apply(found.config, overrides)
+        except ConfigError:
+            return None
+    base = schema(version, found.config)
+    return None if base is None else applied(base, overrides)
+
+
+def _schema_at(found: Found, version: str) -> Schema | None:
+    if found.at is None:
+        return schema(version, found.config)
+    known = found.at(version)
+    return None if known is None else known[0]
+
+
 def fits_of(verl: VerlInUse, overrides: tuple[Override, ...], newest: Applied) -> Iterator[tuple[Schema, Applied]]:
     """The keys and the config of a call on each version that it may run on, the newest (`newest` is its config) first:
     the one that was found, or all that a guess leaves. Configs are composed as they are asked for."""
@@ -46,7 +71,7 @@ def fits_of(verl: VerlInUse, overrides: tuple[Override, ...], newest: Applied) -
     engine = engine_of(overrides)
     for version in reversed(found.fitting or (found.schema.version,)):
         first = version == found.schema.version
-        base = found.schema if first else schema(version, found.config)
+        base = found.schema if first else _schema_at(found, version)
         if base is not None:
             chosen = with_engine(base, engine) if engine and found.folders is None else base
             config = newest if first else verl.composed(version, overrides)
@@ -81,7 +106,11 @@ class Defaults(Mapping[str, Data]):
 
     def _look_up(self, key: str) -> object:
         verl = self._verl
-        if verl.guess and (found := _common(verl.found.config, verl.fitting, key)) is not _HANGS_ON_OTHERS:
+        if (
+            verl.guess
+            and verl.found.at is None
+            and (found := _common(verl.found.config, verl.fitting, key)) is not _HANGS_ON_OTHERS
+        ):
             return found
         values = [_at(config, key) for config in self._configs]
         if not values or not all(_same(each, values[0]) for each in values):
@@ -199,13 +228,19 @@ def said_version(text: str, source: str, config: str) -> Found:
             config=config,
         )
     known = known_version(text)
-    same = known and _trimmed(known) == _trimmed(text)
-    label = f"VeRL {text}" if same or not known else f"VeRL {known}, the nearest known to {text}"
+    label = said_label(text)
     found = schema(known, config) if known and config else None
     problem = (
         "" if found is not None else f"nothing is known of VeRL {text}" if not known else _no_config(config, known)
     )
     return Found(label, text, source, schema=found, config=config, problem=problem)
+
+
+def said_label(text: str) -> str:
+    """What to call a version that is named."""
+    known = known_version(text)
+    same = known and _trimmed(known) == _trimmed(text)
+    return f"VeRL {text}" if same or not known else f"VeRL {known}, the nearest known to {text}"
 
 
 def _no_config(config: str, version: str) -> str:
@@ -218,20 +253,39 @@ def _trimmed(text: str) -> tuple[int, ...]:
 
 def best_fit(config: str, overrides: Sequence[Override]) -> Found:
     """The released versions that know most of the keys that a call sets; among equals the newest gives the schema."""
-    misfits: dict[str, int] = {}
-    engine, *wanted = what_fits(overrides)
-    for version in versions():
+    engine = engine_of(overrides)
+
+    def at(version: str) -> Schema | None:
         base = schema(version, config)
-        if base is not None:
-            chosen = with_engine(base, engine) if engine else base
-            misfits[version] = sum(key not in chosen for key in wanted)
-    if not misfits:
+        return with_engine(base, engine) if base is not None and engine else base
+
+    found = _fitting(overrides, at)
+    if found is None:
         return Found("every VeRL version", source="best fit", guess=True, problem=f"no version has a config {config}")
+    return replace(found, schema=schema(found.text, config), config=config)
+
+
+def best_fit_among(overrides: Sequence[Override], at: At) -> Found | None:
+    """The same of a config of the project, which `at` gives for a version. Its groups are chosen later."""
+
+    def keys(version: str) -> Schema | None:
+        made = at(version)
+        return None if made is None else made[0]
+
+    return _fitting(overrides, keys)
+
+
+def _fitting(overrides: Sequence[Override], at: Callable[[str], Schema | None]) -> Found | None:
+    wanted = what_fits(overrides)[1:]
+    schemas = {version: found for version in versions() if (found := at(version)) is not None}
+    if not schemas:
+        return None
+    misfits = {version: sum(key not in each for key in wanted) for version, each in schemas.items()}
     least = min(misfits.values())
     fitting = tuple(version for version, count in misfits.items() if count == least)
     label = "every VeRL version" if len(fitting) == len(versions()) else f"VeRL {_spans(fitting)} (best fit)"
     newest = fitting[-1]
-    return Found(label, newest, "best fit", guess=True, schema=schema(newest, config), config=config, fitting=fitting)
+    return Found(label, newest, "best fit", guess=True, schema=schemas[newest], fitting=fitting)
 
 
 def what_fits(overrides: Sequence[Override]) -> tuple[str, ...]:
@@ -276,6 +330,8 @@ def schema_on_disk(
 
 def config_name(call: Call, version: str) -> str:
     """The config that a call starts with on a released version, "" when the version has no such entry point."""
-    if call.undecided or call.config_path or call.config_dir:
+    if call.undecided or call.names_configs:
         return ""
+    if call.module.startswith(RECIPES):
+        return config_of(version, call.module, call.config_name)
     return call.config_name or config_of(version, call.module)

@@ -545,7 +545,7 @@ def facts_of(
     if verl.schema is None:
         return []
     if not verl.guess:
-        return [Facts(config, verl.text or verl.schema.version, verl.label, entry, at_hand=at_hand)]
+        return [Facts(config, verl.text or verl.schema.version, verl.origin, entry, at_hand=at_hand)]
     newest = [Facts(config, verl.text, f"VeRL {verl.text}", entry, at_hand=at_hand)]
     older = verl.fitting[-2::-1]
     return newest + [

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 class Call:
     """How a launch calls Hydra: the module or file of its entry point, and what its options say of configs.
 
-    `config_path` and `config_dir` are as given, "" when not, with ROOT for the root of the project. `undecided`: one of
-    them is not known before the run, or configs are looked for in further places."""
+    `config_path` and `config_dir` are as given, "" when not, with ROOT for the root of the project. `searchpath` is
+    what it gives for `hydra.searchpath`, None when nothing. `undecided`: one of them is not known before the run."""
 
     entry: str
     config_name: str = ""
@@ -35,6 +35,12 @@ class Call:
     config_dir: str = ""
     multirun: bool = False
     undecided: bool = False
+    searchpath: tuple[str, ...] | None = None
+
+    @property
+    def names_configs(self) -> bool:
+        """Whether it says where configs are, so that they need not be VeRL's."""
+        return bool(self.config_path or self.config_dir or self.searchpath is not None)
 
     @property
     def module(self) -> str:
@@ -56,6 +62,7 @@ def call_of(entry: str, arguments: Sequence[Text]) -> Call:
         return Call(entry)
     given: dict[str, str] = {}
     undecided = multirun = False
+    searchpath: tuple[str, ...] | None = None
     waiting = ""
     for word in arguments:
         if not waiting and not word.prefix.startswith(("-", "+", "hydra.")):
@@ -68,14 +75,24 @@ def call_of(entry: str, arguments: Sequence[Text]) -> Call:
         if name in ("-m", "--multirun"):
             multirun = True
         elif name.lstrip("+") == "hydra.searchpath":
-            undecided = True
+            searchpath = searchpath or _folders(value)
+            undecided |= text is None or searchpath is None
         elif name in _OPTIONS and equals:
             given[_OPTIONS[name]] = value
             undecided |= text is None
         elif name in _OPTIONS:
             waiting = _OPTIONS[name]
     name = given.get("name", "").removesuffix(".yaml")
-    return Call(entry, name, given.get("path", ""), given.get("dir", ""), multirun, undecided)
+    return Call(entry, name, given.get("path", ""), given.get("dir", ""), multirun, undecided, searchpath)
+
+
+def _folders(text: str) -> tuple[str, ...] | None:
+    """The folders in `[pkg://a.b,file://c]`, None for what is no list of plain texts."""
+    inner = text.strip()
+    if not (inner.startswith("[") and inner.endswith("]")):
+        return None
+    pieces = tuple(each.strip().strip("'\"") for each in inner[1:-1].split(","))
+    return pieces if all(pieces) and not any(sign in inner[1:-1] for sign in "[]{}$") else None
 
 
 ROOT = "<root>/"
@@ -99,7 +116,10 @@ def _placed(word: Text) -> str | None:
 
 @dataclass(frozen=True)
 class Found:
-    """What is known of the VeRL in use. `folders` composes its configs when it is on disk."""
+    """What is known of the VeRL in use. `folders` composes its configs when they are on disk. `program` is that of the
+    project that is started, below the root of the disk, and `entry` the entry point of VeRL that it stands for; both
+    are "" for VeRL's own. `at` gives the keys and the folders on a released version, for a guess of a config of the
+    project."""
 
     label: str
     text: str = ""
@@ -111,6 +131,9 @@ class Found:
     fitting: tuple[str, ...] = ()
     problem: str = ""
     places: Mapping[str, Place] = field(default_factory=dict)
+    program: str = ""
+    entry: str = ""
+    at: Callable[[str], tuple[Schema, ConfigFolders] | None] | None = None
 
 
 class VerlInUse:
@@ -135,6 +158,11 @@ class VerlInUse:
     def label(self) -> str:
         """What to call it in a message."""
         return self.found.label
+
+    @property
+    def origin(self) -> str:
+        """What to call it where VeRL's own defaults are meant, without the config of the project."""
+        return self.label.partition(" with ")[0]
 
     @property
     def text(self) -> str:
@@ -185,11 +213,9 @@ class VerlInUse:
         """The same config with these overrides on a released version; made once for a launch."""
         key = (version, id(overrides))
         if key not in self._composed:
-            from verlint.verl.effective import applied
-            from verlint.verl.schema import schema
+            from verlint.verl.effective import composed_at
 
-            base = schema(version, self.found.config)
-            self._composed[key] = None if base is None else applied(base, overrides)
+            self._composed[key] = composed_at(self.found, version, overrides)
         return self._composed[key]
 
     def defaults(self, overrides: tuple[Override, ...]) -> Mapping[str, Data]:

@@ -45,7 +45,9 @@ class Refusal:
     message: str
 
 
-class _Refused(Exception):
+class Refused(Exception):
+    """Something that Hydra refuses; `kind` is that of the refusal."""
+
     def __init__(self, kind: str, message: str) -> None:
         super().__init__(message)
         self.kind = kind
@@ -125,7 +127,7 @@ def apply(
         else:
             try:
                 _choose(override, choices)
-            except _Refused as error:
+            except Refused as error:
                 refusals.append(Refusal(override, error.kind, str(error)))
             except _Undecided:
                 undecided.append(override)
@@ -150,17 +152,17 @@ def _choose(override: Override, choices: Choices) -> None:
     key = f"{override.key}@{override.package}" if override.package else override.key
     value = override.value
     if override.form is Form.FORCE:
-        raise _Refused("group", f"++ is not for config groups, and {override.key} is one")
+        raise Refused("group", f"++ is not for config groups, and {override.key} is one")
     if not value.decided and value.state is not State.ABSENT:
         raise _Undecided
     data = value.data
     if override.form is Form.DELETE:
         if data is not None and not isinstance(data, str):
-            raise _Refused("group", f"{override.key} is a config group: ~ takes the name of an option")
+            raise Refused("group", f"{override.key} is a config group: ~ takes the name of an option")
         choices.deleted[key] = data
         return
     if not isinstance(data, (str, list)):
-        raise _Refused("group", f"{override.key} is a config group: it takes the name of an option")
+        raise Refused("group", f"{override.key} is a config group: it takes the name of an option")
     option: Choice = data if isinstance(data, str) else [str(each) for each in data]
     if override.form is Form.ADD:
         choices.added.append(Default(override.key, option, override.package or None))
@@ -171,7 +173,7 @@ def _choose(override: Override, choices: Choices) -> None:
 def _apply(override: Override, out: Applied) -> None:
     try:
         _change(override, out)
-    except _Refused as error:
+    except Refused as error:
         out.refusals.append(Refusal(override, error.kind, str(error)))
         return
     except Broken as error:
@@ -191,20 +193,23 @@ def given(override: Override) -> Any:
     value = override.value
     if value.decided or (override.form is Form.DELETE and value.state is State.ABSENT):
         return value.data
+    written = override.value_text.known
+    if value.state is State.UNKNOWN and written is not None and written.startswith("${"):
+        return written  # of a config file: what it comes to is told by the config
     return Unknown(value.reason, value)
 
 
 def _change(override: Override, out: Applied) -> None:
     key, value = override.key, given(override)
     if override.package:
-        raise _Refused("group", f"there is no config group {key}")
+        raise Refused("group", f"there is no config group {key}")
     if override.form is Form.DELETE:
         _delete(out, key, value)
         return
     if override.form is Form.ADD:
         found = out.resolver.select(key)
         if found is not None and not isinstance(found, Unknown) and not isinstance(value, (dict, list)):
-            raise _Refused("exists", f"{key} is already there, so it takes no +")
+            raise Refused("exists", f"{key} is already there, so it takes no +")
     _update(out, key, value, force=override.form is not Form.SET)
 
 
@@ -213,17 +218,17 @@ def _delete(out: Applied, key: str, wanted: object) -> None:
     resolver = out.resolver
     found = resolver.select(key)
     if found is None:
-        raise _Refused("missing", f"there is no {key} to delete")
+        raise Refused("missing", f"there is no {key} to delete")
     if isinstance(found, Unknown):
         raise _Undecided
     if wanted is not None and not isinstance(wanted, Unknown) and wanted != found:
-        raise _Refused("missing", f"{key} is {found}, not {wanted}")
+        raise Refused("missing", f"{key} is {found}, not {wanted}")
     head, _, name = key.rpartition(".")
     holder = resolver.select(head) if head else tree
     if isinstance(holder, dict):
         holder.pop(name, None)
     elif isinstance(holder, list):
-        raise _Refused("type", f"{key}: ~ takes nothing out of a list")
+        raise Refused("type", f"{key}: ~ takes nothing out of a list")
 
 
 def _update(out: Applied, key: str, value: Any, *, force: bool) -> None:
@@ -235,14 +240,14 @@ def _update(out: Applied, key: str, value: Any, *, force: bool) -> None:
             if isinstance(inner, Unknown):
                 raise _Undecided
             if not force:
-                raise _Refused("unknown-key", _not_there(names, at, inner))
+                raise Refused("unknown-key", _not_there(names, at, inner))
             inner = {}
         node = out.own(node, name, inner)
     last = names[-1]
     old = _child(node, last, key)
     if isinstance(value, (dict, list)) and isinstance(old, (dict, list)):
         if isinstance(value, list) != isinstance(old, list):
-            raise _Refused("type", f"{key}: a list and a mapping do not merge")
+            raise Refused("type", f"{key}: a list and a mapping do not merge")
         if isinstance(old, dict) and isinstance(value, dict):
             if not force:
                 _check_keys(old, value, key)
@@ -251,7 +256,7 @@ def _update(out: Applied, key: str, value: Any, *, force: bool) -> None:
             merge(old, value, out.resolver)
             return
     if old is _NOTHING and (not force or isinstance(node, list)):
-        raise _Refused("unknown-key", _not_there(names, len(names) - 1, old))
+        raise Refused("unknown-key", _not_there(names, len(names) - 1, old))
     _put(node, last, copied(value))
 
 
@@ -266,7 +271,7 @@ def _child(node: Any, name: str, key: str) -> Any:
         return node.get(name, _NOTHING)
     at = place_in_list(name)
     if at is None:
-        raise _Refused("type", f"{key}: {name} is no place in a list")
+        raise Refused("type", f"{key}: {name} is no place in a list")
     return node[at] if 0 <= at < len(node) else _NOTHING
 
 
@@ -280,7 +285,7 @@ def _put(node: Any, name: str, value: Any) -> None:
 def _check_keys(old: Tree, new: dict[str, Any], key: str) -> None:
     for name, each in new.items():
         if name not in old:
-            raise _Refused("unknown-key", f"there is no {key}.{name}")
+            raise Refused("unknown-key", f"there is no {key}.{name}")
         if isinstance(each, dict) and isinstance(old[name], dict):
             _check_keys(old[name], each, f"{key}.{name}")
 
@@ -312,5 +317,5 @@ def merge(into: Tree, other: dict[str, Data], resolver: Resolver) -> None:
                 merge(old, new, resolver)
                 continue
         if (isinstance(new, list) and isinstance(old, dict)) or (isinstance(new, dict) and isinstance(old, list)):
-            raise _Refused("type", f"{key}: a list and a mapping do not merge")
+            raise Refused("type", f"{key}: a list and a mapping do not merge")
         into[key] = copied(new) if isinstance(new, (dict, list)) else new

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 FILE = "schemas.json.gz"
 DEFAULT_ENTRY = "ppo_trainer"
+RECIPES = "recipe."
+"""What the modules of recipes start with. They lie in the checkouts of releases, in no wheel."""
+
 _GZIP = 31
 """`wbits` of zlib for gzip; the module `gzip` costs more to import than this file to read."""
 
@@ -31,10 +34,21 @@ _GZIP = 31
 
 @lru_cache(maxsize=1)
 def _packed() -> bytes:
+    return _packed_file(FILE)
+
+
+def _packed_file(name: str) -> bytes:
     import os
 
-    with open(os.path.join(os.path.dirname(__file__), FILE), "rb") as file:
+    with open(os.path.join(os.path.dirname(__file__), name), "rb") as file:
         return file.read()
+
+
+def unpacked_file(name: str) -> bytes:
+    """The text of a data file beside this module."""
+    import zlib
+
+    return zlib.decompress(_packed_file(name), _GZIP)
 
 
 @lru_cache(maxsize=8)
@@ -57,12 +71,12 @@ def _line(name: str) -> Any:
     while rest:
         lines, rest = _member(number)
         if name in lines:
-            return _read_json(lines[name].decode())
+            return read_json(lines[name].decode())
         number += 1
     return None
 
 
-def _read_json(text: str) -> Any:
+def read_json(text: str) -> Any:
     """The data of a line. The scanner in C is taken without the module `json` around it, which takes longer to import
     than the line to read."""
     try:
@@ -93,6 +107,22 @@ def forks() -> Mapping[str, Mapping[str, str]]:
     return found
 
 
+def recipe_sources() -> Mapping[str, str]:
+    """The releases whose recipes are known, each with where they are."""
+    found: Mapping[str, str] = _line("meta")["recipes"]
+    return found
+
+
+def configs() -> list[str]:
+    """The names of all configs that some version has."""
+    number, rest, out = 0, b"more", []
+    while rest:
+        lines, rest = _member(number)
+        out += [name.removeprefix("config ") for name in lines if name.startswith("config ")]
+        number += 1
+    return out
+
+
 def known_version(text: str) -> str:
     """The newest known version that is not newer than the given one (`v0.3.0` is 0.3.0.post1, `0.10.0.dev` the newest
     of all), "" for a text that is no version or one older than all."""
@@ -113,7 +143,7 @@ def _padded(key: tuple[int, ...]) -> tuple[int, ...]:
 
 @lru_cache(maxsize=256)
 def facts(kind: str, version: str) -> Mapping[str, Any]:
-    """The facts of a kind ("entries", "groups", "registries", "dead") that hold in a version, by name."""
+    """The facts of a kind ("entries", "recipes", "groups", "registries", "dead") that hold in a version, by name."""
     out: dict[str, Any] = {}
     place = versions().index(version)
     for since, changes in _line(kind):
@@ -423,11 +453,17 @@ def _fork(name: str, entry: str) -> Schema | None:
     return Schema(base, entry, found, f"the {name} fork of VeRL {base}")
 
 
-def config_of(version: str, module: str) -> str:
-    """The config that an entry point starts with, "" when the version has no such entry point."""
+def config_of(version: str, module: str, name: str = "") -> str:
+    """The config that an entry point starts with, or the one of the given name that it finds, "" when the version has
+    no such entry point. Those of a recipe are named with their folder."""
     known = known_version(version)
-    row = facts("entries", known).get(module) if known else None
-    return row[1] if row else ""
+    if not known:
+        return ""
+    if module.startswith(RECIPES):
+        row = facts("recipes", known).get(module)
+        return f"{row[0]}/{name or row[1]}" if row else ""
+    row = facts("entries", known).get(module)
+    return name or row[1] if row else ""
 
 
 _KINDS = {

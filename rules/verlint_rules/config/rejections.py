@@ -11,7 +11,6 @@ from verlint.source import Span
 from verlint.value import Text, Value
 from verlint.verl.constraints import Row, Violation, violations
 from verlint.verl.facts import short
-from verlint.verl.in_use import call_of
 from verlint_rules.config.excerpts import is_excerpt
 from verlint_rules.config.rewriting import without_word
 from verlint_rules.config.view import on_unnamed_fork
@@ -24,8 +23,7 @@ def rejections(launch: Launch, ctx: Context, rows: Iterable[Row], alike: Iterabl
     """A finding for each row that the launch violates for certain; of an excerpt by what it sets itself. `alike`: see
     `violations`."""
     excerpt = is_excerpt(launch, ctx)
-    entry = call_of(launch.program.entry, launch.options).module
-    asked = [row for row in rows if entry in row.entries]
+    asked = [row for row in rows if launch.entry in row.entries]
     if excerpt:
         asked = [row for row in asked if all(key in launch for key in row.keys)]
     if not asked:

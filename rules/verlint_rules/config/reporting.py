@@ -35,12 +35,12 @@ def report(
 
 def label_of(view: View) -> str:
     """What to call the VeRL of a view in a message."""
-    return view.launch.verl.label if view.launch.verl is not None else "VeRL"
+    return view.launch.verl.origin if view.launch.verl is not None else "VeRL"
 
 
 def lacking(view: View, what: str) -> str:
     """ "VeRL 0.7.1 has no key x": that the VeRL of a view has no such thing."""
-    label = label_of(view)
+    label = view.launch.verl.label if view.launch.verl is not None else "VeRL"
     if label.startswith("every "):
         return f"no{label[5:]} has a {what}"
     return f"{label} has no {what}"

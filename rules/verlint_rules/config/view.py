@@ -11,12 +11,14 @@ from verlint.experiment.project import Project
 from verlint.languages.hydra.override import Override
 from verlint.memo import by_identity
 from verlint.record import dataclass
+from verlint.verl.constraints import PPO
 from verlint.verl.effective import engine_of, with_engine
+from verlint.verl.facts import MAIN
 from verlint.verl.in_use import call_of
 from verlint.verl.interpolation import Broken, Unknown
 from verlint.verl.overriding import Applied, Refusal
 from verlint.verl.rows import NO_KEY, UNKNOWN, Row, holds
-from verlint.verl.schema import Schema, config_of, leaves_of, versions
+from verlint.verl.schema import RECIPES, Schema, config_of, leaves_of, versions
 
 NEARLY = 0.1
 """How much of its keys a checkout may have changed and still count as the release they are nearest to."""
@@ -51,15 +53,32 @@ class View:
         verl = self.launch.verl
         if self.launch.family in FORKS_OF_THEIR_OWN and (verl is None or verl.source != "--verl"):
             return False
-        if on_unnamed_fork(self.launch):
+        if on_unnamed_fork(self.launch) or self._is_own:
             return False
         return self.released or _nearest(self.schema)[1]
+
+    @property
+    def plain(self) -> bool:
+        """Whether all code that looks at the config is that of a release: its own entry point, or a program that does
+        nothing but start it."""
+        if self.released:
+            return True
+        folders = self.launch.verl.found.folders if self.launch.verl is not None else None
+        return folders is not None and not folders.packages and self.launch.entry == MAIN
+
+    @property
+    def _is_own(self) -> bool:
+        """Whether the program is one with code of its own: of the project, or a recipe with its own trainer."""
+        verl, entry = self.launch.verl, self.launch.entry
+        if verl is not None and verl.found.program:
+            return not verl.found.entry
+        return entry.startswith(RECIPES) and entry not in PPO
 
     @cached_property
     def checkout(self) -> Path | None:
         """The folder of the checkout in use, None when none is."""
         folders = self.launch.verl.found.folders if self.launch.verl is not None else None
-        return None if folders is None else Path(Path.cwd().anchor) / folders.packages
+        return None if folders is None or not folders.packages else Path(Path.cwd().anchor) / folders.packages
 
     def value(self, key: str) -> object:
         """What the key holds, references resolved: data, `NO_KEY`, or `UNKNOWN` before the run."""

@@ -76,7 +76,7 @@ def _is_wrong(view: View, row: Choice, name: object, allowed: list[object]) -> b
         from verlint.verl import code
 
         return not isinstance(name, str) or not code.names(view.checkout, name)
-    return view.released
+    return view.plain
 
 
 def _is_asked(view: View, row: Choice) -> bool:

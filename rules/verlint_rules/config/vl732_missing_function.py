@@ -14,11 +14,13 @@ Fix: write the name of the function in the file.
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator
 
 from verlint.experiment.launch import Launch
 from verlint.finding import Finding
+from verlint.languages.bash.made_files import HOLE
 from verlint.lazy import pattern
 from verlint.rule import ERROR, Context, rule
 from verlint.source import Source
@@ -47,10 +49,11 @@ _ANYTHING = pattern(r"import[ \t]+\*|(?:globals|vars|locals)\(\)|setattr\(|__dic
 )
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     for path, word, name in _named(launch):
-        source = _file(launch, path, ctx)
+        written = _written(launch, path, ctx)
+        source = _file(launch, path, ctx) if written is None else written
         if source is None or _ANYTHING.search(source.text) or re.search(rf"\b{re.escape(name)}\b", source.text):
             continue
-        if _is_made(launch, path, ctx):
+        if _is_made(launch, path, ctx) if written is None else HOLE in written.text:
             continue
         from difflib import get_close_matches
 
@@ -106,6 +109,18 @@ def _is_made(launch: Launch, path: Text, ctx: Context) -> bool:
     known = path.known or ""
     variants = ctx.project.sites.get(launch.command.span.order(), [])
     return any(may_be_made(variant, known, ctx.project) for variant in variants)
+
+
+def _written(launch: Launch, path: Text, ctx: Context) -> Source | None:
+    """The file that a launch names, as the launcher itself writes it before."""
+    known, made = path.known or "", launch.command.made
+    if not made or known.startswith("/"):
+        return made.get(known)
+    for variant in ctx.project.sites.get(launch.command.span.order(), [])[:1]:
+        for base in bases_of(variant, ctx.project.tree):
+            if (place := posixpath.normpath(join(base, known))) in made:
+                return made[place]
+    return None
 
 
 def _file(launch: Launch, path: Text, ctx: Context) -> Source | None:

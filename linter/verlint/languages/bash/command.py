@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from verlint.record import dataclass, field
-from verlint.source import Span
+from verlint.source import Source, Span
 from verlint.value import Text
 
 
@@ -74,7 +74,9 @@ class Command:
 
     `argv` are its words after expansion, each with its span; `span` is the whole command as written, continuations
     included. `prefix` holds the assignments written before it. `builtin` says that the shell runs it itself. `pipe`
-    is (position, length) in a pipeline. `raw` are the spans of the words as written (before expansion)."""
+    is (position, length) in a pipeline. `raw` are the spans of the words as written (before expansion). `made` are the
+    configs and modules that the launcher has written by then, by their path below the root or on the disk, each as a
+    text of the launcher."""
 
     argv: tuple[Text, ...]
     span: Span
@@ -85,6 +87,7 @@ class Command:
     function: bool = False
     pipe: tuple[int, int] = (0, 1)
     raw: tuple[Span, ...] = ()
+    made: Mapping[str, Source] = field(default_factory=dict)
 
     @property
     def name(self) -> str:

@@ -130,6 +130,7 @@ class Run:
     events: list[Event] = field(default_factory=list)
     tests: list[Command] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
+    made_sources: dict[tuple[str, int], tuple[Parts, Source | None]] = field(default_factory=dict)
     written: dict[str, Parts] = field(default_factory=dict)
     outside: dict[Hashable, Parts] = field(default_factory=dict)
     made: set[str] = field(default_factory=set)

@@ -16,6 +16,7 @@ from verlint.languages.bash.scripts import Scripts
 from verlint.languages.bash.storage import Array, Scope, Variable
 from verlint.languages.bash.syntax import Assign, Simple
 from verlint.languages.bash.wrappers import CARRIERS, Unwrapped, program_name, unwrap_one
+from verlint.source import Source
 from verlint.value import Hole, Literal, Text, literal
 
 TYPE_CHECKING = False
@@ -217,7 +218,18 @@ class SimpleCommands(Scripts):
     ) -> Command:
         known = self.run.prepared.command(node, self.source)
         argv, around, redirects = tuple(self.texts(words)), self.surroundings(), tuple(redirections)
-        return Command(argv, known.span, around, prefix, redirects, builtin, function, self.pipe_place, known.raw)
+        made = {} if builtin or function else self._made(argv)
+        return Command(
+            argv, known.span, around, prefix, redirects, builtin, function, self.pipe_place, known.raw, made
+        )
+
+    def _made(self, argv: tuple[Text, ...]) -> Mapping[str, Source]:
+        """The files written before that a program may read."""
+        if not self.run.written and not self.run.outside:
+            return {}
+        from verlint.languages.bash.made_files import made_files, may_read
+
+        return made_files(self.run, self.source) if may_read(argv) else {}
 
     # ---- programs
 
