@@ -108,7 +108,12 @@ def _of_ray(words: tuple[Text, ...]) -> _Offer | None:
 
 def _of_devices(command: Command) -> _Offer | None:
     """The devices that the command sees, when they are listed."""
-    merged: Mapping[str, Text] = {**command.around.environment, **command.prefix}
+    inner = unwrap(command.argv)
+    kept = {} if inner.cleared else command.around.environment
+    merged: dict[str, Text] = {**kept, **command.prefix}
+    for name in inner.removed:
+        merged.pop(name, None)
+    merged.update(inner.assignments)
     for name in DEVICES:
         devices = merged.get(name)
         text = None if devices is None else devices.known

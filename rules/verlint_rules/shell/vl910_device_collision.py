@@ -7,7 +7,7 @@ first, so one model answers for two.
 Reported for jobs of one script that are started in the background without a `wait` in between, with known devices or a
 known `--port`, and for a launch in front of a server that was not ended before and is not told to leave half of the
 memory free. One more job without devices of its own takes all of them. Silent where the devices come from the
-environment, and for jobs that run one after the other.
+environment, for jobs that run one after the other, on different hosts (`ssh`) or in containers.
 
 Fix: give each job devices and a port of its own, or `wait` before the next.
 """
@@ -68,9 +68,11 @@ def _collisions(path: Path, ctx: Context) -> Iterator[tuple[_Job, _Job]]:
         if command.name == "wait" or _ends_others(command):
             running.clear()
             continue
+        if command.around.in_container:
+            continue  # its numbers are those of the devices and ports that it was given
         if not command.around.background and ctx.project.launch(command) is not None:
             job = _job(command, turn)
-            serving = (other for other in running if _serves(other.command))
+            serving = (other for other in running if _serves(other.command) and _on_one_host(other, job))
             beside = next((other for other in serving if other.devices & job.devices), None)
             if beside is not None:
                 yield beside, job
@@ -81,11 +83,17 @@ def _collisions(path: Path, ctx: Context) -> Iterator[tuple[_Job, _Job]]:
         if not job.devices and not job.ports:
             continue
         for other in running:
-            apart = other.place.order() != job.place.order() or _is_simple(job)
+            apart = (other.place.order() != job.place.order() or _is_simple(job)) and _on_one_host(other, job)
             if apart and (other.devices & job.devices or other.ports & job.ports):
                 yield other, job
                 break
         running.append(job)
+
+
+def _on_one_host(one: _Job, other: _Job) -> bool:
+    """Whether two jobs surely run on the same host: this one, or the same one behind `ssh`."""
+    place = one.command.around.elsewhere
+    return place == other.command.around.elsewhere and "$" not in place
 
 
 def _ends_others(command: Command) -> bool:

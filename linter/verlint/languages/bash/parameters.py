@@ -26,7 +26,7 @@ from verlint.record import replace
 from verlint.value import Hole, Hop, Literal
 
 _DEFAULTING = frozenset([":-", "-", ":=", "=", ":?", "?", ":+", "+"])
-_OUTSIDE = frozenset(["env", "argument", "option"])
+_OUTSIDE = frozenset(["env", "argument", "option", "elsewhere"])
 """Kinds of unknowns that the caller may leave out."""
 
 

@@ -14,12 +14,13 @@ from verlint.languages.bash.printing import Argument
 from verlint.languages.bash.run import DiscardLine, Exit, ReadOnly
 from verlint.languages.bash.scripts import Scripts
 from verlint.languages.bash.storage import Array, Scope, Variable
-from verlint.languages.bash.syntax import Assign, Simple
-from verlint.languages.bash.wrappers import CARRIERS, program_name, unwrap_one
+from verlint.languages.bash.syntax import Assign, Node, Simple
+from verlint.languages.bash.wrappers import CARRIERS, Unwrapped, program_name, unwrap_one
 from verlint.value import Hole, Text, literal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from verlint.languages.bash.carriers import Carried
     from verlint.languages.slurm import BatchCall
 
 _RECORDED = frozenset(
@@ -247,7 +248,7 @@ class SimpleCommands(Scripts):
             if inner.argv:
                 unattended = self.unattended
                 self.unattended = unattended or "timeout" in inner.wrappers
-                self._wrapped(list(inner.argv), inner.assignments, node)
+                self._wrapped(list(inner.argv), inner, node)
                 self.unattended = unattended
             return
         if self._script_by_path(words, node):
@@ -336,32 +337,89 @@ class SimpleCommands(Scripts):
         self._wrapped(inner, {} if found is None else {k: v.value for k, v in found.env_vars.items()}, node)
 
     def _carried(self, words: list[Text], node: Simple) -> bool:
-        """`tmux new-session -d '…'`, `docker run … bash -c '…'`: whether the command inside was followed."""
+        """`tmux new-session -d '…'`, `docker run … bash -c '…'`, `ssh HOST '…'`: whether the command inside was
+        followed."""
+        name = program_name(words[0])
+        if name in ("xargs", "parallel"):
+            return self._repeated(name, words, node)
         from verlint.languages.bash.carriers import carried_by
 
         found = carried_by(words)
         if found is None:
             return False
         saved = (self.background, self.unattended, self.cwd, self.output)
+        outside = (self.globals, self.scopes, self.exported_functions, self.elsewhere)
         if found.apart:
             self.background = self.unattended = True
             self.output = None
         if found.foreign:
-            inside = (self.hole("folder inside", "working folder of the container", node),)
+            inside = (self.hole("folder inside", "working folder there", node),)
             self.cwd = inside if found.mounted is None else self.absolute(found.mounted.parts)
+        if found.place:
+            self._enter_place(found)
         try:
             if found.text:
                 self._command_string(list(found.argv), [], node)
-            elif program_name(found.argv[0]) in _SHELLS:
+            elif found.argv and program_name(found.argv[0]) in (*_SHELLS, "env"):
                 self._started(list(found.argv), node)
             else:
                 self.external(list(found.argv), node)
         finally:
             self.background, self.unattended, self.cwd, self.output = saved
+            self.globals, self.scopes, self.exported_functions, self.elsewhere = outside
+            self.changed()
+        if found.place and self.status == 0:
+            self.status = None  # the way there may fail
         return True
 
-    def _wrapped(self, argv: list[Text], assignments: Mapping[str, Text], node: Simple) -> None:
-        self._exporting(assignments, lambda: self._started(argv, node))
+    def _enter_place(self, found: Carried) -> None:
+        """Keep of the variables those only that a container or another host gets."""
+        exported = self.exported()
+        inside = dict(found.given)
+        for name in found.passed:
+            if name in exported:
+                inside.setdefault(name, exported[name])
+            elif self.lookup(name) is None and self._from_outside(name):
+                inside.setdefault(name, Text((self.environment_hole(name, Node(self.here, self.here)),)))
+        self.globals = {name: Variable(text.parts, exported=True) for name, text in inside.items()}
+        self.scopes, self.exported_functions = [], set()
+        self.elsewhere = found.place
+        self.changed()
+
+    def _repeated(self, name: str, words: list[Text], node: Simple) -> bool:
+        """`xargs` and `parallel`: the command, once for each input."""
+        from verlint.languages.bash.repeating import turns_of
+
+        unknown = self.hole("input", f"input of {name}", node)
+        turns = turns_of(name, words, None if self.input is None else self.input.parts, unknown)
+        for turn in turns:
+            if turn.text:
+                self._command_string(list(turn.argv), [], node)
+            elif program_name(turn.argv[0]) in _SHELLS:
+                self._started(list(turn.argv), node)
+            else:
+                self.external(list(turn.argv), node)
+            self.status = None
+        return bool(turns)
+
+    def _wrapped(self, argv: list[Text], given: Mapping[str, Text] | Unwrapped, node: Simple) -> None:
+        """Start a program with further variables, or as `env` says."""
+        if not isinstance(given, Unwrapped):
+            self._exporting(given, lambda: self._started(argv, node))
+        elif not given.removed and not given.cleared:
+            self._exporting(given.assignments, lambda: self._started(argv, node))
+        else:
+            taken = set(self.exported()) if given.cleared else set(given.removed)
+            outside = (self.globals, self.scopes)
+            self.share()
+            self.globals = {name: each for name, each in self.globals.items() if name not in taken}
+            self.scopes = [{name: each for name, each in scope.items() if name not in taken} for scope in self.scopes]
+            self.changed()
+            try:
+                self._exporting(given.assignments, lambda: self._started(argv, node))
+            finally:
+                self.globals, self.scopes = outside
+                self.changed()
 
     def _exporting(self, assignments: Mapping[str, Text], start: Callable[[], None]) -> None:
         """Start something with variables that are gone afterwards."""
