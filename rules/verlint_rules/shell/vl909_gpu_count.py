@@ -17,7 +17,7 @@ Fix: give `trainer.n_gpus_per_node` the number of visible devices, best from one
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from verlint.experiment.launch import Launch
 from verlint.experiment.paths import written_at
