@@ -285,6 +285,7 @@ class SimpleCommands(Scripts):
         call = batch_call(words)
         output, self.output = self.output, None
         substituting, self.substituting = self.substituting, False
+        background, self.background = self.background, False
         try:
             if call.wrapped is not None:
                 self._wrapped([literal("sh"), literal("-c"), call.wrapped], call.exported, node)
@@ -293,7 +294,7 @@ class SimpleCommands(Scripts):
             elif not call.words and self.input is not None and not is_empty(self.input.parts):
                 self._batch_text(call, self.input.rest(), node)
         finally:
-            self.output, self.substituting = output, substituting
+            self.output, self.substituting, self.background = output, substituting, background
         self.status = None
         if output is not None:
             self.write((self.hole("$(sbatch)", "number of the job", node),))
