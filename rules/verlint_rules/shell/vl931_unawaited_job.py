@@ -30,8 +30,8 @@ from verlint_rules.shell.batch_jobs import with_jobs
 _QUICK = frozenset(
     ["echo", "printf", "date", "cd", "pushd", "popd", "export", "declare", "typeset", "readonly", "set", "unset", ":",
      "exit", "true", "mkdir", "touch", "rm", "ls", "cat", "chmod", "hostname", "nvidia-smi", "squeue", "sacct",
-     "module", "ulimit", "umask", "shopt", "disown", "jobs", "local", "return", "deactivate", "source", ".", "trap", "basename",
-     "dirname", "seq", "cut", "head", "tr", "wc"]
+     "module", "ulimit", "umask", "shopt", "disown", "jobs", "local", "return", "deactivate", "source", ".", "trap",
+     "basename", "dirname", "seq", "cut", "head", "tr", "wc"]
 )  # fmt: skip
 """Commands that take no time."""
 
