@@ -35,7 +35,22 @@ ENDLESS = 152
 _HANDLER = """\
 () {{ {{ set +eux; }} 2>/dev/null
  builtin printf '%s\\0' "$#" "$@" >> {record}
+ case $1 in
+ ssh) shift 2; set -- bash -c "$*"; given=() ;;
+ docker) shift 2; given=()
+  while [[ $1 == -e ]]; do
+   if [[ $2 == *=* ]]; then given+=("$2"); elif [[ ${{!2@a}} == *x* ]]; then given+=("$2=${{!2}}"); fi
+   shift 2
+  done
+  shift ;;
+ *) return 0 ;;
+ esac
+ for name in $(compgen -e); do case $name in PATH|HOME|USER|LC_ALL) ;; *) unset "$name" ;; esac; done
+ for name in "${{given[@]}}"; do export "$name"; done
+ unset given name; cd /; "$@"
 }}"""
+"""Writes down the words of a program. `ssh HOST …` and `docker run|exec [-e …]… NAME …` run their command as they would
+elsewhere: with the variables that get there, and in another folder."""
 
 
 @dataclass(frozen=True)

@@ -437,9 +437,19 @@ SHELL: dict[str, Snippet | str] = {
     "environment-prefix-continued": "A=1 B=2 \\\n python3 -m m\nA=1 \\\n # note\npython3 -m n\n",
     "wrappers": "nohup python3 -m m a > /dev/null 2>&1 &\nwait\nenv -u X A=1 python3 -m m\ntimeout 5 python3 x.py\n",
     "slurm": Snippet(
-        'srun -w "$head" --nodes=1 apptainer run --nv img.sif python3 -m m trainer.nnodes=$SLURM_NNODES\n',
+        'srun -w "$head" --nodes=1 --container-image=img python3 -m m trainer.nnodes=$SLURM_NNODES\n',
         environment={"head": "n1", "SLURM_NNODES": "2"},
     ),
+    "ssh-string": "export A=1 B=2\nC='x y'\nssh h \"show $A '$C' \\$B\" | cat\n",
+    "ssh-words": "export A=1\nssh h show \"a b\" '$A' \\; show '\"c  d\"'\n",
+    "ssh-given": "A='p q'\nssh h \"export A='$A'; show \\$A; bash -c 'show \\\"\\$A\\\"'\"\nshow $A\n",
+    "ssh-input": Snippet(
+        "A=1\nssh h bash -s -- x <<END\nshow \\$1 $A \\$A\nEND\nssh h bash < part.sh\n",
+        files={"part.sh": "show part\n"},
+    ),
+    "ssh-nested": "export A=1\nssh h 'ssh i \"show 1 $A\"; A=2; show $A'\n",
+    "docker-string": "export A=1\nB=2\ndocker run image bash -c 'show a $A $B'\ndocker exec box bash -c \"show $A\"\n",
+    "docker-given": "export A=1\nB=2\ndocker run -e A -e B -e C=\"$B 3\" image bash -c 'show a $A b $B c $C'\n",
     "optional-words": Snippet(
         "python3 -m m ${REF:+actor.ref_path=$REF} ${A_ARG} ${B_ARG} end\n",
         environment={"REF": "/m/x y", "B_ARG": "p=1 q=2"},

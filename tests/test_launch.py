@@ -76,6 +76,46 @@ def launch(tmp_path: Path, *words: str, version: str = "", defaults: Mapping[str
         (f"COMMAND=(python3 -m {MAIN})\n\"${{COMMAND[@]}}\" {TESTED}", MAIN),
         (f"MODULE={MAIN}\npython3 -m \"$MODULE\" {TESTED}", MAIN),
         (f"set -x\nif [ \"${{RANK:-0}}\" -eq 0 ]; then\n    python3 -m {MAIN} {TESTED} \"$@\"\nfi", MAIN),
+        (f"numactl -N 0 -m 0 stdbuf -oL setsid python3 -m {MAIN} {TESTED}", MAIN),
+        (f"srun -N$NODES $OPTIONS --container-image x --cpu-bind none python3 -m {MAIN} {TESTED}", MAIN),
+        (f"timeout \"$LIMIT\" python3 -m {MAIN} {TESTED}", MAIN),
+        (f"mpirun --mca btl tcp -np 1 -x A=1 python3 -m {MAIN} {TESTED}", MAIN),
+        (f"nsys profile -o out ncu --set full python3 -m {MAIN} {TESTED}", MAIN),
+        (f"accelerate launch --new_option 3 --num_processes 8 -m {MAIN} {TESTED}", MAIN),
+        (f"deepspeed --num_gpus 8 --module {MAIN} {TESTED}", MAIN),
+        (f"python -m debugpy --listen 5678 --wait-for-client -m {MAIN} {TESTED}", MAIN),
+        (f"python -m pdb -c continue -m {MAIN} {TESTED}", MAIN),
+        (f"python -m cProfile -o out.prof -m {MAIN} {TESTED}", MAIN),
+        (f"python -m torch.distributed.run --nproc_per_node 8 -m {MAIN} {TESTED}", MAIN),
+        (f"python -m torch.distributed.launch --nproc_per_node=8 verl/trainer/fsdp_sft_trainer.py {TESTED}", "verl/trainer/fsdp_sft_trainer.py"),
+        (f"coverage run -m {MAIN} {TESTED}", MAIN),
+        (f"$PYTHON -m {MAIN} {TESTED}", MAIN),
+        (f"uv run -m {MAIN} {TESTED}", MAIN),
+        (f"uvx --from verl python -m {MAIN} {TESTED}", MAIN),
+        (f"pdm run python -m {MAIN} {TESTED}", MAIN),
+        (f"hatch run python -m {MAIN} {TESTED}", MAIN),
+        (f"poetry run bash -c 'python -m {MAIN} {TESTED}'", MAIN),
+        (f"doppler run -- python3 -m {MAIN} {TESTED}", MAIN),
+        (f"pueue add -g gpu -- python3 -m {MAIN} {TESTED}", MAIN),
+        (f"flock /srv/lock -c 'python3 -m {MAIN} {TESTED}'", MAIN),
+        (f"sbatch --wrap='python3 -m {MAIN} {TESTED}'", MAIN),
+        (f"salloc -N1 bash -c 'python3 -m {MAIN} {TESTED}'", MAIN),
+        (f"ssh -p 22 -o A=b me@node1 'cd /srv && python3 -m {MAIN} {TESTED}'", MAIN),
+        (f"ssh node1 nohup python3 -m {MAIN} {TESTED} '>' log '2>&1' '&'", MAIN),
+        (f"ssh $SSH_OPTS $NODE bash -s <<END\npython3 -m {MAIN} {TESTED}\nEND", MAIN),
+        (f"ssh node1 <<'END'\npython3 -m {MAIN} {TESTED}\nEND", MAIN),
+        (f"echo 'python3 -m {MAIN} {TESTED}' | ssh node1", MAIN),
+        (f"ssh -t node1 docker exec box bash -c \"'python3 -m {MAIN} {TESTED}'\"", MAIN),
+        (f"pdsh -R ssh -w node[1-2] 'python3 -m {MAIN} {TESTED}'", MAIN),
+        (f"docker compose run --rm trainer python3 -m {MAIN} {TESTED}", MAIN),
+        (f"docker run --entrypoint python3 image -m {MAIN} {TESTED}", MAIN),
+        (f"docker exec -i box bash <<END\npython3 -m {MAIN} {TESTED}\nEND", MAIN),
+        (f"kubectl exec pod -c main -- python3 -m {MAIN} {TESTED}", MAIN),
+        (f"apptainer exec --nv image.sif python3 -m {MAIN} {TESTED}", MAIN),
+        (f"echo 64 | xargs -I% python3 -m {MAIN} {BATCH}=%", MAIN),
+        (f"echo 64 | xargs -n 1 bash -c 'python3 -m {MAIN} {BATCH}=$0'", MAIN),
+        (f"parallel -j 1 python3 -m {MAIN} {BATCH}={{}} ::: 64", MAIN),
+        (f"parallel python3 -m {MAIN} {BATCH}={{2}} trainer.nnodes={{1}} ::: 1 ::: 64", MAIN),
     ],
 )  # fmt: skip
 def test_a_launch_is_found(tmp_path: Path, command: str, entry: str) -> None:
@@ -84,10 +124,52 @@ def test_a_launch_is_found(tmp_path: Path, command: str, entry: str) -> None:
     assert found[BATCH].equals(64)
 
 
+def carried(tmp_path: Path, text: str) -> tuple[str, str, dict[str, str]]:
+    """What a launch gets as batch, where it runs, and its variables, behind a launcher that exports two of three."""
+    (found,) = launches(tmp_path, f"export A=64 B=8\nC=2\n{text}\n")
+    around = found.command.around
+    return str(found[BATCH]), around.elsewhere, {name: value.shown for name, value in around.environment.items()}
+
+
+@pytest.mark.parametrize(
+    ("text", "batch", "place", "environment"),
+    [
+        ("bash -c 'python3 -m {} {}=$A'", "64", "", {"A": "64", "B": "8"}),
+        ("bash -c 'python3 -m {} {}=$C$A'", "${C}64", "", {"A": "64", "B": "8"}),
+        ("ssh node1 'python3 -m {} {}=$A'", "${A}", "host node1", {}),
+        ("ssh node1 \"python3 -m {} {}=$A\"", "64", "host node1", {}),
+        ("ssh node1 \"export A=$A; python3 -m {} {}=\\$A\"", "64", "host node1", {"A": "64"}),
+        ("ssh node1 'python3 -m {} {}=${A:-16}'", "16", "host node1", {}),
+        ("pdsh -w node[1-2] 'B=4 python3 -m {} {}=$A'", "${A}", "hosts node[1-2]", {"B": "4"}),
+        ("docker run image bash -c 'python3 -m {} {}=$A'", "${A}", "the container", {}),
+        ("docker run -e A image bash -c 'python3 -m {} {}=$A'", "64", "the container", {"A": "64"}),
+        ("docker run -e C image bash -c 'python3 -m {} {}=$C'", "${C}", "the container", {}),
+        ("docker run -e D image bash -c 'python3 -m {} {}=$D'", "${D}", "the container", {"D": "${D}"}),
+        ("docker run --env=A=5 -e B=1 image bash -c 'python3 -m {} {}=$A'", "5", "the container", {"A": "5", "B": "1"}),
+        ("docker exec -e A=$C box python3 -m {} {}=$A", "64", "the container", {"A": "2"}),
+        ("kubectl exec pod -- bash -c 'python3 -m {} {}=$A'", "${A}", "the container", {}),
+        ("apptainer exec image.sif bash -c 'python3 -m {} {}=$A'", "64", "", {"A": "64", "B": "8"}),
+        ("apptainer exec -e --env A=1,C=3 i.sif bash -c 'python3 -m {} {}=$A'", "1", "the container", {"A": "1", "C": "3"}),
+        ("env -i A=1 bash -c 'python3 -m {} {}=$A'", "1", "", {"A": "1"}),
+        ("env -u B bash -c 'python3 -m {} {}=$A'", "64", "", {"A": "64"}),
+        ("sbatch --wrap='python3 -m {} {}=$A'", "64", "", {"A": "64", "B": "8"}),
+    ],
+)  # fmt: skip
+def test_variables_reach_a_launch_or_not(
+    tmp_path: Path, text: str, batch: str, place: str, environment: dict[str, str]
+) -> None:
+    assert carried(tmp_path, text.replace("{}", MAIN, 1).replace("{}", BATCH, 1)) == (batch, place, environment)
+
+
 @pytest.mark.parametrize(
     "command",
     [
         f"echo python3 -m {MAIN} {TESTED}",
+        f"ssh node1 echo python3 -m {MAIN} {TESTED}",
+        f"ssh -N node1 python3 -m {MAIN} {TESTED}",
+        f"pgrep -a python3 -m {MAIN} {TESTED}",
+        f"pgrep -f 'python3 -m {MAIN} {TESTED}' | xargs kill",
+        f"clush -w node1 --copy 'python3 -m {MAIN} {TESTED}'",
         f"pkill -f {MAIN}",
         f"grep -rn {BATCH} scripts",
         "python3 tools/merge_model2hf.py --local_dir out/actor",

@@ -44,8 +44,17 @@ EXPLAINED: dict[str, str] = {
     "VL910/good-ended/run.sh": "the file with the number of the server is there while it runs",
     "VL910/good-server-apart/run.sh": "the server of the sandbox has ended when it is to be stopped",
     "VL913/good-header-in-a-document/submit.sh": "sbatch runs a script later, where the sandbox has no scheduler",
+    "VL931/bad-submitted/submit.sh": "sbatch runs a script later, where the sandbox has no scheduler",
     "VL928/bad-job/run.sh": "sbatch runs a script later, where the sandbox has no scheduler",
     "VL928/good-elsewhere/run.sh": "terminals, containers and schedulers run commands, which those of the sandbox do not",
+    "VL402/bad-container/run.sh": "other hosts and containers run commands, which those of the sandbox do not",
+    "VL407/good-on-a-host/run.sh": "other hosts and containers run commands, which those of the sandbox do not",
+    "VL702/bad-on-other-hosts/run.sh": "other hosts and containers run commands, which those of the sandbox do not",
+    "VL909/bad-on-a-host/run.sh": "other hosts and containers run commands, which those of the sandbox do not",
+    "VL909/good-in-a-container/run.sh": "other hosts and containers run commands, which those of the sandbox do not",
+    "VL909/good-several-nodes/train.sh": "other hosts and containers run commands, which those of the sandbox do not",
+    "VL910/bad-on-one-host/run.sh": "other hosts and containers run commands, which those of the sandbox do not",
+    "VL912/good-in-a-container/run.sh": "other hosts and containers run commands, which those of the sandbox do not",
     "VL928/good-in-the-background/run.sh": "a terminal runs a command, which that of the sandbox does not",
 }
 """Calls on which both may differ, as the tests name them, each with the reason."""

@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from verlint.languages.bash.command import Command
-from verlint.languages.bash.wrappers import program_name, unwrap
+from verlint.languages.bash.wrappers import CARRIERS, RUNNERS, program_name, unwrap
+from verlint.languages.bash.wrappers import CONTAINERS as CONTAINERS
 from verlint.languages.hydra.override import Form, Override, is_override_like, parse_override
 from verlint.lazy import pattern
 from verlint.memo import by_identity
 from verlint.record import dataclass, field, replace
 from verlint.source import Span
-from verlint.value import Data, Hop, State, Text, Value
+from verlint.value import Data, Hop, State, Text, Value, literal
 from verlint.verl.in_use import VerlInUse, call_of
 
 TYPE_CHECKING = False  # as `typing` says it, without its import
@@ -41,48 +42,50 @@ LAUNCHERS: Mapping[str, frozenset[str]] = {
     "deepspeed": frozenset(
         ["--num_gpus", "--num_nodes", "--hostfile", "--include", "--exclude", "--master_port", "--master_addr"]
     ),
-    "uv": frozenset(
-        ["--with", "--extra", "--group", "--python", "-p", "--project", "--directory", "--env-file"]
-    ),
-    "conda": frozenset(["-n", "--name", "-p", "--prefix", "--cwd"]),
-    "mamba": frozenset(["-n", "--name", "-p", "--prefix"]),
-    "micromamba": frozenset(["-n", "--name", "-p", "--prefix", "--cwd", "-e", "--env"]),
-    "poetry": frozenset(["-C", "--directory", "-P"]),
-    "pixi": frozenset(["-e", "--environment"]),
+    **RUNNERS,
+    "coverage": frozenset(["--source", "--include", "--omit", "--rcfile", "--data-file", "--context"]),
+    "memray": frozenset(["-o", "--output", "-p", "--live-port"]),
+    "debugpy": frozenset(["--listen", "--connect", "--log-to", "--adapter-access-token", "--parent-session-pid"]),
+    "viztracer": frozenset(["-o", "--output_file", "--output_dir", "--tracer_entries", "--max_stack_depth"]),
+    "scalene": frozenset(["--outfile", "--profile-only", "--profile-exclude", "--cpu-percent-threshold"]),
+    "kernprof": frozenset(["-o", "--outfile", "-s", "--setup", "-p", "--prof-mod"]),
 }  # fmt: skip
 """Programs that start a Python program, with their options that take the next word. Source: their own `--help`."""
 
-CONTAINERS: Mapping[str, frozenset[str]] = {
-    **dict.fromkeys(
-        ("apptainer", "singularity"),
-        frozenset(["--bind", "-B", "--env", "--pwd", "--home", "-H", "--overlay", "-o", "--workdir", "-W", "--app"]),
-    ),
-    **dict.fromkeys(
-        ("docker", "podman", "nerdctl"),
-        frozenset(
-            [
-                *("-v", "--volume", "--mount", "-e", "--env", "--env-file", "--name", "--gpus", "--network", "--net"),
-                *("--ipc", "--shm-size", "-w", "--workdir", "-u", "--user", "--ulimit", "--device", "--cap-add", "-p"),
-                *("--publish", "--entrypoint", "--runtime", "--memory", "-m", "--cpus", "-h", "--hostname", "--pid"),
-                *("--label", "-l", "--restart", "--security-opt", "--platform", "--pull", "--add-host"),
-            ]
-        ),
-    ),
+_RUNNING_MODULES: Mapping[str, tuple[str, frozenset[str]]] = {
+    "torch.distributed.run": ("torchrun", frozenset()),
+    "torch.distributed.launch": ("torchrun", frozenset()),
+    "torch.distributed.elastic.run": ("torchrun", frozenset()),
+    "accelerate.commands.launch": ("accelerate", frozenset(["launch"])),
+    "deepspeed.launcher.runner": ("deepspeed", frozenset()),
+    **{name: (name, frozenset()) for name in ("debugpy", "viztracer", "scalene", "kernprof", "memray", "coverage")},
 }
-"""Programs that run a command in a container, with their options that take the next word."""
+"""Modules that start another Python program, with the program they are, and its word that they stand for."""
+
+_DEBUGGERS: Mapping[str, frozenset[str]] = {
+    "pdb": frozenset(["-c"]),
+    "ipdb": frozenset(["-c"]),
+    "pudb": frozenset(),
+    "cProfile": frozenset(["-o", "-s"]),
+    "profile": frozenset(["-o", "-s"]),
+    "trace": frozenset(["-f", "--file", "-C", "--coverdir"]),
+    "line_profiler": frozenset(),
+    "torch.utils.bottleneck": frozenset(),
+}
+"""Modules of Python, and kin, whose words are those of the program behind their own options."""
 
 _WAITING = frozenset(["bash", "sh", "zsh", "sleep", "tail", "cat"])
 
 _VERBS = {
     "accelerate": ("launch",),
-    "uv": ("run",),
-    "conda": ("run",),
-    "mamba": ("run",),
-    "micromamba": ("run",),
-    "poetry": ("run",),
-    "pixi": ("run",),
+    "coverage": ("run",),
+    "memray": ("run",),
+    **dict.fromkeys((name for name in RUNNERS if name != "uvx"), ("run",)),
 }
-_NEEDS_PYTHON = frozenset(["uv", "conda", "mamba", "micromamba", "poetry", "pixi"])
+_NEEDS_PYTHON = frozenset(RUNNERS)
+_FOLLOWED = CARRIERS | frozenset(["sbatch", "bash", "sh", "dash", "zsh", "ksh"])
+_LOOKING = frozenset(["pgrep", "pkill", "killall", "ps", "grep", "rg", "ls", "which", "logger", "cat", "tee", "git"])
+_DISTRIBUTED = frozenset(["torchrun", "accelerate", "deepspeed"])
 
 MAIN = "verl.trainer.main_ppo"
 """The entry point of nearly all launches, which needs no look at an expression."""
@@ -133,20 +136,68 @@ def python_program(argv: tuple[Text, ...]) -> Program | None:
         if not words:
             return None
         name = program_name(words[0])
-        if is_python(name):
-            return _behind_python(words[1:])
+        if is_python(name) or (not name and _is_entry_of(words)):
+            return _started_by(_behind_python(words[1:]))
         if name == "ray" and _is(words, 1, "job") and _is(words, 2, "submit"):
             words = unwrap(_behind_dashes(words)).argv
-        elif name in CONTAINERS:
-            words = unwrap(_behind_container(words, name)).argv
         elif name in LAUNCHERS:
             rest = _behind_launcher(words, name)
-            if name not in _NEEDS_PYTHON:
+            if name not in _NEEDS_PYTHON or (rest and _is_for_python(rest[0])):
                 return _behind_python(rest)
             words = unwrap(rest).argv
         else:
-            return None
+            return _behind_stranger(words)
     return None
+
+
+def _behind_stranger(words: tuple[Text, ...]) -> Program | None:
+    """`doppler run -- python3 -m verl.trainer.main_ppo`: what a program nobody knows is given can only be started by
+    it. Those that are followed are not looked at, nor those that look for processes."""
+    name = program_name(words[0])
+    if not name or name in _FOLLOWED or name in _LOOKING or name.endswith("sh"):
+        return None
+    for at, word in enumerate(words[1:], 1):
+        if is_python(program_name(word)):
+            return _behind_python(words[at + 1 :]) if _is_entry_of(words[at:]) else None
+    return None
+
+
+def _is_entry_of(words: tuple[Text, ...]) -> bool:
+    """Whether an unknown program is given an entry point of VeRL as a module (`$PYTHON -m verl.trainer.main_ppo`)."""
+    return len(words) > 2 and words[1].known == "-m" and ENTRY_MODULE.fullmatch(words[2].known or "") is not None
+
+
+def _is_for_python(word: Text) -> bool:
+    """`uv run -m MODULE`, `uv run train.py`: words for a Python program without the name of one."""
+    return word.known in ("-m", "--module") or word.suffix.endswith(".py")
+
+
+def _started_by(program: Program | None) -> Program | None:
+    """The program that a debugger, a profiler or a launcher started as a module (`python -m debugpy …`) starts."""
+    for _ in range(3):
+        if program is None or not program.module:
+            return program
+        running = _RUNNING_MODULES.get(program.entry)
+        values = _DEBUGGERS.get(program.entry)
+        if running is not None:
+            name, verbs = running
+            words = (literal(name), *map(literal, sorted(verbs)), *program.arguments)
+            inner = _behind_python(_behind_launcher(words, name))
+        elif values is not None:
+            inner = _behind_python(_behind_options(program.arguments, values))
+        else:
+            return program
+        if inner is None:
+            return program
+        program = inner
+    return program
+
+
+def _behind_options(words: tuple[Text, ...], values: frozenset[str]) -> tuple[Text, ...]:
+    at = 0
+    while at < len(words) and (words[at].known or "").startswith("-") and words[at].known not in ("-m", "--module"):
+        at += 2 if words[at].known in values else 1
+    return words[at:]
 
 
 def _is(words: tuple[Text, ...], at: int, text: str) -> bool:
@@ -191,16 +242,28 @@ def _behind_launcher(words: tuple[Text, ...], name: str) -> tuple[Text, ...]:
         if not any(_is(words, 1, verb) for verb in _VERBS[name]):
             return ()
         at = 2
+    if name in _DISTRIBUTED and (entry := _entry_among(words)):
+        return words[entry:]
     while at < len(words):
         text = words[at].known or words[at].prefix
         if text == "--":
             return words[at + 1 :]
-        if text in ("-m", "--module") and name not in _NEEDS_PYTHON:
+        if text in ("-m", "--module") and (name not in _NEEDS_PYTHON or name in ("uv", "rye")):
             return words[at:]
         if not text.startswith("-"):
             return words[at:] if text or not words[at].elastic else words[at + 1 :]
         at += 2 if text in LAUNCHERS[name] else 1
     return ()
+
+
+def _entry_among(words: tuple[Text, ...]) -> int:
+    """Where the entry point of VeRL is named, behind options of which not all are known; 0 when it is not."""
+    for at, word in enumerate(words):
+        if word.known in ("-m", "--module"):
+            return at if _is_entry_of(words[at - 1 :]) or _is(words, at, "--module") else 0
+        if word.known is not None and ENTRY_FILE.search(word.known):
+            return at
+    return 0
 
 
 def _behind_python(words: tuple[Text, ...]) -> Program | None:

@@ -271,7 +271,7 @@ def _unlike_its_siblings(file: Loaded, project: Project) -> Iterator[Need]:
             or switched_off(variant.command)
         ):
             continue
-        if KEY in variant.command.around.environment:
+        if KEY in variant.command.around.environment or variant.command.around.elsewhere:
             continue
         name = posixpath.basename(other)
         yield Need(

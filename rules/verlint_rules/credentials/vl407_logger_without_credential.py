@@ -49,7 +49,10 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
             help_ = "take wandb out of trainer.logger, or set WANDB_MODE=offline to keep the records"
             yield ctx.fail(at, message, help=help_).with_related(written_at(off[1]), off[0])
         return
-    taken = _taken_away(launch.command, ctx.project) or _kept_out(launch.command)
+    if launch.command.around.elsewhere:
+        taken = _kept_out(launch.command, ctx.project)
+    else:
+        taken = _taken_away(launch.command, ctx.project)
     if taken is not None:
         why, place = taken
         help_ = f"pass {KEY} on, set WANDB_MODE=offline, or take wandb out of trainer.logger"
@@ -94,8 +97,17 @@ def _taken_away(command: Command, project: Project) -> tuple[str, Span | None] |
     return None if place is None else (f"{KEY} was unset before the launch", place)
 
 
-def _kept_out(command: Command) -> tuple[str, Span | None] | None:
-    """A container that the key does not get into."""
+def _kept_out(command: Command, project: Project) -> tuple[str, Span | None] | None:
+    """A container that the key does not get into, whose command is the launch."""
+    place, last = command.span, command.argv[-1]
+    for variant in variants_in(project, place.in_file().source):
+        outer = variant.command
+        if outer.span == place and outer.argv[-1] is last and (found := _of_container(outer)) is not None:
+            return found
+    return None
+
+
+def _of_container(command: Command) -> tuple[str, Span | None] | None:
     argv = unwrap(command.argv).argv
     name = program_name(argv[0]) if argv else ""
     if name not in ("docker", "podman", "nerdctl") or name not in CONTAINERS or len(argv) < 2 or argv[1].known != "run":

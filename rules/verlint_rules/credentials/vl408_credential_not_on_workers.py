@@ -79,7 +79,7 @@ def _late(events: Sequence[Event], project: Project) -> Iterator[Late]:
         if event.builtin and event.name == "export":
             exports.update((_name(word), word.span) for word in event.words if word.span is not None)
         match ray_verb(event):
-            case "start":
+            case "start" if not event.around.elsewhere:
                 started = event
                 exports.clear()
             case "stop":

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from verlint.experiment.launch import python_program
 from verlint.experiment.project import Project
 from verlint.files.kinds import Kind
 from verlint.files.loading import Loaded
 from verlint.languages.bash.command import Command
-from verlint.languages.bash.wrappers import program_name, unwrap
+from verlint.languages.bash.wrappers import CARRIERS, SHELLS, program_name, unwrap
 from verlint.lazy import pattern
 from verlint.record import dataclass
 from verlint.source import Source, Span
@@ -48,7 +49,16 @@ OTHER_PORTS = frozenset([6379, 8265, 8266, 10001, 29500, 8080, 9090, 3000, 6006,
 """Ports of Ray, PyTorch, metrics and pages, and of Ollama, which runs as a service of the machine. Sources: their
 documentation."""
 
+_DEVICE = pattern(r"/dev/tcp/(?:localhost|127\.0\.0\.1|0\.0\.0\.0)/(\d{2,5})")
+_UNTIL = pattern(r"\buntil\b|\bwhile\s+!")
+_HOSTS = frozenset(["localhost", "127.0.0.1", "0.0.0.0"])
+_FOLLOWED = CARRIERS | SHELLS
+"""Programs that run a command: what that calls is looked at, and not the text of it."""
+
 _NUMBER = pattern(r"(?<![\w.])\d{2,5}(?![\w.])")
+_FORWARDING = frozenset(["ssh", "autossh", "kubectl", "oc", "socat", "docker", "podman", "nerdctl", "docker-compose"])
+"""Programs that may have a port of this host lead somewhere else."""
+
 _QUIET = frozenset(["sleep", "tail", "wait", "nvidia-smi", "watch", "tensorboard", "echo", "rm", "mkdir"])
 _MODEL_NAME = pattern(r"(?i)(?:^|[-_.])(?:model(?:[-_.]?name)?)$")
 _URL_NAME = pattern(r"(?i)(?:url|base|endpoint|address|host|server|api)")
@@ -170,6 +180,10 @@ def may_listen(commands: Iterable[Command], port: int) -> bool:
         if command.around.background and program_name(unwrap(command.argv).argv[0]) not in _QUIET:
             return True
         texts = [word.shown for word in command.argv[1:]]
+        if program_name(unwrap(command.argv).argv[0]) in _FORWARDING and any(str(port) in text for text in texts):
+            return True
+        if _asks_port(command):
+            continue
         if any(_NUMBER.search(text) and str(port) in _NUMBER.findall(text) for text in texts if not URL.search(text)):
             return True
     return False
@@ -185,8 +199,11 @@ def calls_in(file: Loaded, project: Project) -> Iterator[Call]:
                 yield Call(file.source.span(*match.span()), file.source, int(match[2]))
         return
     for variant in variants_in(project, file.source):
-        if not _serves(variant.command) and not variant.command.builtin:
-            yield from _of_command(variant.command)
+        command = variant.command
+        if not _serves(command) and not command.around.elsewhere:
+            yield from _of_redirects(command)
+            if not command.builtin and program_name(unwrap(command.argv).argv[0]) not in _FOLLOWED:
+                yield from _of_command(command)
     for each in assignments_in(project, file.source):
         if each.value is not None and (each.exported or each.prefix_of) and _URL_NAME.search(each.name):
             yield from _of_text(each.value, each.span)
@@ -203,9 +220,45 @@ def _serves(command: Command) -> bool:
     return _server(command) is not None
 
 
+def _of_redirects(command: Command) -> Iterator[Call]:
+    """`: > /dev/tcp/localhost/8000`, with which bash itself calls a port."""
+    for redirect in command.redirects if _is_awaited(command) else ():
+        match = _DEVICE.fullmatch(redirect.target.known or "")
+        if match is not None:
+            yield Call(redirect.target.span or redirect.span, command.span.in_file().source, int(match[1]))
+
+
+def _is_awaited(command: Command) -> bool:
+    """Whether a loop goes on until a command succeeds; others look for a port that is free."""
+    span = command.span
+    text = span.source.text
+    return _UNTIL.search(text, text.rfind("\n", 0, span.start) + 1, span.start) is not None
+
+
+def _asks_port(command: Command) -> bool:
+    """Whether a command is `nc` that calls a port, and does not listen."""
+    argv = unwrap(command.argv).argv
+    listens = any((word.known or "").startswith(("-l", "--listen")) for word in argv[1:])
+    return bool(argv) and program_name(argv[0]) in ("nc", "ncat", "netcat") and not listens
+
+
+def _of_netcat(argv: Sequence[Text]) -> Iterator[Call]:
+    """`nc -z localhost 8000`"""
+    words = [word for word in argv[1:] if not (word.known or word.prefix).startswith("-")]
+    for host, port in pairwise(words):
+        if host.known in _HOSTS and port.known is not None and re.fullmatch(r"\d{2,5}", port.known):
+            written = next((part.span for part in port.parts if part.span is not None), port.span)
+            if written is not None:
+                yield Call(written, written.in_file().source, int(port.known))
+
+
 def _of_command(command: Command) -> Iterator[Call]:
-    name = program_name(command.argv[0]) if command.argv else ""
-    if name in ("echo", "printf", "ssh", "open", "xdg-open", "ngrok", "lsof", "fuser", "nc"):
+    argv = unwrap(command.argv).argv
+    name = program_name(argv[0]) if argv else ""
+    if _asks_port(command):
+        yield from _of_netcat(argv) if _is_awaited(command) else ()
+        return
+    if name in ("echo", "printf", "open", "xdg-open", "ngrok", "lsof", "fuser", "nc"):
         return
     model, place = "", None
     for before, word in zip(command.argv, command.argv[1:], strict=False):

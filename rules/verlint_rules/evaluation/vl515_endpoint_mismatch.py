@@ -4,11 +4,12 @@ The call fails when the first answer is scored: after the queue, the model load 
 often catches the error and counts it as a score of 0, and the run trains on that. Servers know their model by
 `--served-model-name`, and without it by the path they were started with: every other name is answered with 404.
 
-Compared are the servers that a launcher starts (vLLM, SGLang, LMDeploy, Ollama and kin, with their default ports)
-with addresses of this machine in the same run, or in the files beside the launcher; a folder with a README of its own
-is a recipe of its own. Silent when some server of the run has a port that is not known, when something else in it may
-listen there (a command that names the port, a program in the background), and for ports of Ray, Ollama (which runs as
-a service), metrics and web pages.
+Compared are the servers that a launcher starts (vLLM, SGLang, LMDeploy, Ollama and kin, with their default ports) with
+addresses of this machine in the same run: in what waits for a server (`curl`, `nc -z`, `/dev/tcp`), in words and
+variables, in the reward function and the tools that it starts, where these write an address out; and in the files
+beside the launcher. A folder with a README of its own is a recipe of its own. Silent when some server of the run has a
+port that is not known, when something else in it may listen there (a command that names the port, a program in the
+background), and for ports of Ray, Ollama (which runs as a service), metrics and web pages.
 
 Fix: give both ends the same value, best by one variable: `JUDGE_PORT=8001`, `--port "$JUDGE_PORT"`,
 `http://localhost:$JUDGE_PORT/v1`.
@@ -20,12 +21,14 @@ import posixpath
 from collections.abc import Iterator, Sequence
 
 from verlint.experiment.project import Project
+from verlint.experiment.script import Script
+from verlint.files.kinds import Kind
 from verlint.files.loading import Loaded
 from verlint.finding import Finding
 from verlint.languages.bash.command import Command
 from verlint.rule import WARNING, Context, rule
 from verlint.source import Source
-from verlint_rules.evaluation.endpoints import OTHER_PORTS, Call, Server, calls_in, may_listen, servers_in
+from verlint_rules.evaluation.endpoints import OTHER_PORTS, URL, Call, Server, calls_in, may_listen, servers_in
 
 
 @rule(
@@ -37,19 +40,38 @@ from verlint_rules.evaluation.endpoints import OTHER_PORTS, Call, Server, calls_
     words=("vllm serve", "api_server", "launch_server", "sglang serve", "lmdeploy", "ollama serve", "trtllm", "llama"),
 )
 def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
-    calls = list(calls_in(file, ctx.project))
+    calls = [*calls_in(file, ctx.project), *_of_clients(file, ctx.project)]
     if not calls:
         return
     servers, commands = _servers_for(file, ctx.project)
     if not servers or any(server.port is None for server in servers):
         return
-    seen: set[int] = set()
+    seen: set[tuple[str, int, int]] = set()
     for call in calls:
-        at = call.span.in_file().start
+        at = call.span.in_file().order()
         finding = _check(call, servers, commands, ctx) if at not in seen else None
         if finding is not None:
             seen.add(at)
             yield finding
+
+
+def _of_clients(file: Loaded, project: Project) -> Iterator[Call]:
+    """The addresses that are written into the reward functions and tools of a launcher."""
+    if file.kind is not Kind.LAUNCHER or not any(list(servers_in(_commands(script))) for script in project.scripts):
+        return
+    from verlint_rules.evaluation.clients import clients_of, fixed_addresses
+
+    for source, run in clients_of(file.source, project):
+        if "localhost:" not in source.text and "127.0.0.1:" not in source.text:
+            continue
+        for text, span in fixed_addresses(source, run=run):
+            match = URL.match(text)
+            if match is not None and match[2]:
+                yield Call(span, source, int(match[2]))
+
+
+def _commands(script: Script) -> list[Command]:
+    return [command for path in script.resolution.paths for command in path.commands]
 
 
 def _servers_for(file: Loaded, project: Project) -> tuple[Sequence[Server], Sequence[Command]]:
@@ -59,7 +81,7 @@ def _servers_for(file: Loaded, project: Project) -> tuple[Sequence[Server], Sequ
     beside: list[Server] = []
     seen: list[Command] = []
     for script in project.scripts:
-        commands = [command for path in script.resolution.paths for command in path.commands]
+        commands = _commands(script)
         mine = script.source is file.source or any(each.span.in_file().source is file.source for each in commands)
         found = list(servers_in(commands)) if mine or _near(script.source, file.source, project) else []
         if mine:

@@ -184,7 +184,9 @@ def in_test_folder(path: str) -> bool:
 
 def uses_in(command: Command, project: Project) -> Iterator[Use]:
     """The paths of one machine that a command is given as locations of data, models, checkpoints, results or
-    caches."""
+    caches. Those in a container are the same on every machine."""
+    if command.around.in_container:
+        return
     for name, value in command.prefix.items():
         yield from _uses(name, value, name in LOCATIONS)
     unwrapped = unwrap(command.argv)

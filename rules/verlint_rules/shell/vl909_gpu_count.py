@@ -17,7 +17,7 @@ Fix: give `trainer.n_gpus_per_node` the number of visible devices, best from one
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from verlint.experiment.launch import Launch
 from verlint.experiment.paths import written_at
@@ -108,7 +108,12 @@ def _of_ray(words: tuple[Text, ...]) -> _Offer | None:
 
 def _of_devices(command: Command) -> _Offer | None:
     """The devices that the command sees, when they are listed."""
-    merged: Mapping[str, Text] = {**command.around.environment, **command.prefix}
+    inner = unwrap(command.argv)
+    kept = {} if inner.bare else command.around.environment
+    merged: dict[str, Text] = {**kept, **command.prefix}
+    for name in inner.without:
+        merged.pop(name, None)
+    merged.update(inner.assignments)
     for name in DEVICES:
         devices = merged.get(name)
         text = None if devices is None else devices.known

@@ -57,6 +57,8 @@ def check(command: Command, ctx: Context) -> Iterator[Finding]:
 
 def _ended(command: Command) -> str:
     """What a command ends that is not known to be its own, "" for none (and for Ray's own command)."""
+    if command.around.in_container:
+        return ""
     words = unwrap(command.argv).argv
     name = _name(words)
     if name in ("pkill", "killall"):

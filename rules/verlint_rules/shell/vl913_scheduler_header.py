@@ -9,8 +9,8 @@ Slurm reads its header down to the first command. An `#SBATCH` line below, after
 comment.
 
 More than what is asked for is an error, less a warning. Silent where either number comes from the environment
-(`${SLURM_NNODES}` is always right), where the header gives a range, for GPUs that are asked for in total, and where the
-script starts something else on the remaining nodes or GPUs.
+(`${SLURM_NNODES}` is always right), where the header gives a range, for GPUs that are asked for in total, where the
+script starts something else on the remaining nodes or GPUs, and for launches in a container or on another host.
 
 Fix: take the numbers from Slurm, `trainer.nnodes="${SLURM_NNODES}"` and
 `trainer.n_gpus_per_node="${SLURM_GPUS_ON_NODE}"`, or write the same in both.
@@ -102,6 +102,9 @@ def _judged(launch: Launch, key: str, offer: Amount, what: str, ctx: Context) ->
     if wanted is None or wanted == given or (key == NODES and given == 1 and not launch[key].given):
         return None
     less = wanted < given
+    around = launch.command.around
+    if around.elsewhere or (less and around.background):
+        return None
     if less and _ELSEWHERE.search(launch.span.in_file().source.text):
         return None
     consequence = "the rest of the allocation idles" if less else "it waits for what never comes"

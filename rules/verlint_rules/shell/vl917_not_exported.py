@@ -76,7 +76,9 @@ def _started_behind(assignment: Assignment, script: Script, ctx: Context) -> Com
     """A program that starts after the assignment and does not get the variable."""
     for variant in variants_in(ctx.project, script.source):
         command = variant.command
-        if command.builtin or command.function or command.span.start < assignment.span.end:
+        if command.builtin or command.function or command.around.elsewhere:
+            continue
+        if command.span.start < assignment.span.end:
             continue
         if ctx.project.launch(command) is None and command.name not in ("python", "python3", "torchrun", "bash", "ray"):
             continue

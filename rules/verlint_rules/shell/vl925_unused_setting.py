@@ -10,8 +10,9 @@ the launcher uses nowhere. A warning where the launch gives the key another valu
 itself, an information where the key keeps a default that differs. Silent where the use is commented out, where some
 key of that name has the same value or one that is not known, and where a sourced file or `eval` may use the variable.
 
-A choice of the caller should reach it too: `N=${N:-8}` is of no use where the script sets `N=8` further below, and
-nothing takes `$N` up in between. That is said where both stand outside of conditions, loops and functions.
+A choice of the caller should reach it too: `N=${N:-8}`, `: ${N:=8}` or `N=${1:-8}` is of no use where the script sets
+`N=8` further below, and nothing takes `$N` up in between. That is said where both stand outside of conditions, loops
+and functions.
 
 Fix: give the key the variable, `trainer.test_freq=${test_freq}`, or delete the assignment.
 """
@@ -25,7 +26,7 @@ from verlint.experiment.launch import Launch
 from verlint.experiment.places import assignments_by_name, variants_in
 from verlint.experiment.script import Script
 from verlint.finding import Edit, Finding, Safety
-from verlint.languages.bash.syntax import Assign, DoubleQuoted, Param, Program, Simple, Word
+from verlint.languages.bash.syntax import Assign, DoubleQuoted, Node, Param, Program, Simple, Word
 from verlint.languages.bash.walk import literal_word
 from verlint.lazy import pattern
 from verlint.record import dataclass
@@ -73,48 +74,62 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
 def _overwritten(script: Script, ctx: Context) -> Iterator[Finding]:
     """Names that are taken from the caller, and then set all the same before anything uses them."""
     for text, program in script.syntax:
-        chosen: dict[str, Assign] = {}
-        for assign in _plain_assignments(program):
-            first = chosen.pop(assign.name, None)
-            if _takes_the_callers(assign):
-                chosen[assign.name] = assign
-            elif first is not None and not assign.append and _is_free(first, assign, text, program):
+        chosen: dict[str, Node] = {}
+        for name, node in _plain_assignments(program):
+            first = chosen.pop(name, None)
+            if not isinstance(node, Assign) or _takes_the_callers(node):
+                chosen[name] = node
+            elif first is not None and not node.append and _is_free(name, first, node, text, program):
                 finding = ctx.fail(
-                    text.span(assign.start, assign.end),
-                    f"{assign.name} is set again before anything uses it: what the caller chose is lost",
+                    text.span(node.start, node.end),
+                    f"{name} is set again before anything uses it: what the caller chose is lost",
                     help="delete this line, or the one that takes the value of the caller",
                 )
                 yield finding.with_related(text.span(first.start, first.end), "taken from the caller")
 
 
-def _plain_assignments(program: Program) -> Iterator[Assign]:
-    """The assignments outside of all conditions, loops and functions."""
+def _plain_assignments(program: Program) -> Iterator[tuple[str, Node]]:
+    """The assignments outside of all conditions, loops and functions, also those of `: ${NAME:=…}`."""
     for group in program.groups:
         for item, background in group.items:
             commands = item.items[0][1].commands
             command = commands[0]
             if background or len(item.items) > 1 or len(commands) > 1 or not isinstance(command, Simple):
                 continue
-            if not command.words or literal_word(command.words[0]) == "export":
-                yield from command.assigns
-                yield from (each for each in command.words if isinstance(each, Assign))
+            name = literal_word(command.words[0]) if command.words else "export"
+            if name == ":":
+                only = (_only_parameter(each) for each in command.words[1:] if isinstance(each, Word))
+                yield from ((each.name, each) for each in only if each is not None and each.op in (":=", "="))
+            elif name == "export":
+                yield from ((each.name, each) for each in command.assigns)
+                yield from ((each.name, each) for each in command.words if isinstance(each, Assign))
 
 
 def _takes_the_callers(assign: Assign) -> bool:
-    """`NAME=${NAME:-…}`"""
-    parts = assign.value.parts if isinstance(assign.value, Word) else []
+    """`NAME=${NAME:-…}`, `NAME=${1:-…}`, `NAME=$1`"""
+    only = _only_parameter(assign.value) if isinstance(assign.value, Word) else None
+    if only is None or only.index is not None or only.indirect:
+        return False
+    if only.name.isdigit():
+        return only.name != "0" and only.op in ("", ":-", "-", ":=", "=", ":?", "?")
+    return only.name == assign.name and only.op in (":-", "-", ":=", "=")
+
+
+def _only_parameter(word: Word) -> Param | None:
+    """The expansion that a word is, quoted or not; None for other words."""
+    parts = word.parts
     if len(parts) == 1 and isinstance(parts[0], DoubleQuoted):
         parts = parts[0].parts
     only = parts[0] if len(parts) == 1 else None
-    return isinstance(only, Param) and only.name == assign.name and only.op in (":-", "-", ":=", "=")
+    return only if isinstance(only, Param) else None
 
 
-def _is_free(first: Assign, last: Assign, text: Source, program: Program) -> bool:
+def _is_free(name: str, first: Node, last: Assign, text: Source, program: Program) -> bool:
     """Whether nothing can have used a name from one assignment to the other: it is not named in between, and nothing is
     run that might find it in its environment, or is a function."""
     behind = last.start + len(last.name)
     between = f"{text.text[first.end : last.start]}={text.text[behind : last.end]}"
-    if last.index is not None or re.search(rf"\b{first.name}\b|\$\{{!", between):
+    if last.index is not None or re.search(rf"\b{name}\b|\$\{{!", between):
         return False
     commands = (node for node in program.simple if first.end <= node.start < last.start and node.words)
     return all(literal_word(node.words[0]) in _HARMLESS for node in commands)

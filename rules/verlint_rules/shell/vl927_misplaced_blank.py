@@ -15,6 +15,7 @@ Fix: no blank around the `=` of an assignment, a blank on both sides of `[`, `]`
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from verlint.experiment.script import Script
@@ -41,6 +42,19 @@ from verlint_rules.shell.illustration import is_illustration
 _NAME = pattern(r"[A-Za-z_]\w*")
 _VALUE = pattern(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[Tt]rue|[Ff]alse|None|null")
 _MODEL = pattern(r"(?:Qwen|meta-llama|deepseek-ai|mistralai|google|microsoft|openai|allenai|HuggingFaceTB)/[\w.-]+")
+_PROGRAM = pattern(r"(?:^|/)s?bin/|\.(?:sh|bash|py|pl|out|exe|run)$|python|\$\(|`")
+"""Words that name a program by its path."""
+
+_PLACE = pattern(r"(?:\$\{?\w+\}?|~)?/\S|\.{0,2}[\w./-]*/[\w./-]+\.(?:parquet|jsonl?|ya?ml|csv|safetensors)$")
+_PLACE_NAME = pattern(
+    r"(?i)data|model|path|dir|root|ckpt|checkpoint|out|save|file|home|folder|cache|log|policy|critic|train|val|test"
+)
+_OF_PROGRAMS = frozenset(
+    ["PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "CUDA_VISIBLE_DEVICES", "HTTP_PROXY", "HTTPS_PROXY",
+     "http_proxy", "https_proxy", "no_proxy", "NO_PROXY", "IFS", "LC_ALL", "LANG", "DISPLAY", "PYTHONHOME"]
+)  # fmt: skip
+"""Variables that are emptied for one program."""
+
 _DECLARING = frozenset(["export", "declare", "typeset", "readonly", "local"])
 _PRINTING = frozenset(["echo", "printf", "print", "test", "expr", "let", "log", "info", "warn", "die", "eval", "set"])
 
@@ -51,7 +65,7 @@ _PRINTING = frozenset(["echo", "printf", "print", "test", "expr", "let", "log", 
     on=Script,
     severity=ERROR,
     since="0.1",
-    words=(" = ", "s= ", "[$", "[-", "[!", "[ $", "[[ ", "<<"),
+    words=("= ", "[$", "[-", "[!", "[ $", "[[ ", "<<"),
 )
 def check(script: Script, ctx: Context) -> Iterator[Finding]:
     for text, program in script.syntax:
@@ -157,10 +171,30 @@ def _after_assignment(node: Simple, first: Word, name: str, text: Source) -> tup
     is_model = (
         len(node.words) == 1 and _MODEL.fullmatch(name) is not None and f"${last.name}" in text.text.replace("{", "")
     )
-    if not empty or not (_VALUE.fullmatch(name) or is_model) or last.index is not None:
+    if not empty or last.index is not None:
         return None
-    message = f"bash sets {last.name} to nothing, and starts a program called `{name}`"
-    return first, message, f"write {last.name}={name}, without the blank"
+    written = text.text[first.start : first.end]
+    if not (_VALUE.fullmatch(name) or is_model or _is_path(node, first, text)):
+        return None
+    message = f"bash sets {last.name} to nothing, and starts a program called `{name or _bare(written)}`"
+    return first, message, f"write {last.name}={written}, without the blank"
+
+
+def _bare(written: str) -> str:
+    return written[1:-1] if written[:1] == '"' and written[-1:] == '"' else written
+
+
+def _is_path(node: Simple, first: Word, text: Source) -> bool:
+    """`DATA= "$HOME/data"`: whether the only word behind `NAME=` is a place of data, and the launcher takes what stands
+    there from the name, which gets no other value."""
+    name = node.assigns[-1].name
+    written = text.text[first.start : first.end].strip("\"'")
+    if len(node.words) != 1 or not _PLACE.match(written) or not _PLACE_NAME.search(name) or name in _OF_PROGRAMS:
+        return False
+    if _PROGRAM.search(written):
+        return False
+    whole = text.text.replace("{", "")
+    return f"${name}" in whole and len(re.findall(rf"(?<![\w$]){name}\+?=|\bread\b[^\n]*\b{name}\b", whole)) == 1
 
 
 def _declaration(node: Simple, text: Source) -> tuple[Node, str, str] | None:

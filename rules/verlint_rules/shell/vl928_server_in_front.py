@@ -25,6 +25,7 @@ from verlint.lazy import pattern
 from verlint.rule import ERROR, Context, rule
 from verlint.source import Span
 from verlint_rules.evaluation.endpoints import MODEL_SERVERS
+from verlint_rules.shell.batch_jobs import with_jobs
 
 _PROGRAMS = {
     "vllm": ("serve",),
@@ -54,17 +55,14 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
         return
     waiting: dict[object, tuple[Command, Command]] = {}
     for path in script.resolution.paths:
-        servers: list[Command] = []
-        jobs: list[Span] = []
-        for command in path.commands:
-            if command.argv and program_name(unwrap(command.argv).argv[0]) == "sbatch":
-                jobs.append(command.span.in_file())
+        servers: list[tuple[Command, Span | None]] = []
+        for command, job in with_jobs(path.commands):
             if servers and ctx.project.launch(command) is not None:
-                for server in servers:
-                    if _job(server, jobs) == _job(command, jobs):
+                for server, of in servers:
+                    if of == job:
                         waiting.setdefault(server.span.order(), (server, command))
             if _stays(command):
-                servers.append(command)
+                servers.append((command, job))
     for server, behind in waiting.values():
         line = behind.span.in_file().source.position(behind.span.in_file().start).line
         message = f"this server runs until it is stopped: the launcher does not get to the launch in line {line}"
@@ -74,15 +72,6 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
         if server.around.stack:
             finding = finding.with_related(server.around.stack[-1].span, "called here")
         yield finding.with_related(behind.span, "never started")
-
-
-def _job(command: Command, jobs: list[Span]) -> Span | None:
-    """The call of `sbatch` with which a command is submitted: its launcher goes on at once."""
-    places = [command.span.in_file(), *(call.span.in_file() for call in command.around.stack)]
-    for job in jobs:
-        if any(job.source is at.source and job.start <= at.start and at.end <= job.end for at in places):
-            return job
-    return None
 
 
 def _stays(command: Command) -> bool:

@@ -1,31 +1,54 @@
-"""Programs that run a command in another place: a terminal of its own, a recorded session, a container.
+"""Programs that run a command in another place: a terminal of its own, a recorded session, a container, a host.
 
-Sources: tmux(1), screen(1), script(1), su(1), the command line references of Docker, Apptainer and kubectl. What is
-typed into a terminal with `send-keys` counts as run by a shell of its own."""
+Sources: tmux(1), screen(1), script(1), su(1), ssh(1), pdsh(1), flock(1), bsub(1), the command line references of
+Docker, Apptainer, Enroot, kubectl and gcloud. What is typed into a terminal with `send-keys` counts as run by a shell
+of its own. Neither a host nor a container gets the variables of the caller, but those that it is told to take."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from verlint.languages.bash.wrappers import program_name
+from verlint.languages.bash.command import CONTAINER
+from verlint.languages.bash.wrappers import CONTAINERS, RUNNERS, SHELLS, WITH_VALUE, program_name
 from verlint.lazy import pattern
-from verlint.record import dataclass
-from verlint.value import Text
+from verlint.record import dataclass, field
+from verlint.value import Literal, Part, Text, literal
 
 _DETACHED = pattern(r"--detach$|-[it]*d[it]*$")
-_CONTAINERS = frozenset(["docker", "podman", "nerdctl", "apptainer", "singularity", "kubectl"])
+_INTERACTIVE = pattern(r"--interactive(?:=true)?$|-[td]*i[td]*$")
+_OPTIONS_NAME = pattern(r"(?i)opt|arg|flag")
 _SHARING = frozenset(["apptainer", "singularity"])
-"""Containers that start in the folder of their caller and with its variables."""
+"""Containers that start in the folder of their caller and, unless told otherwise, with its variables."""
 
-_SHELLS = frozenset(["bash", "sh", "zsh", "dash"])
+_CLEANING = frozenset(["-e", "--cleanenv", "-C", "--containall"])
+_CLUSTERS = frozenset(["kubectl", "oc"])
 _VALUES = {
     "tmux": frozenset(["-s", "-t", "-n", "-c", "-x", "-y", "-F", "-e", "-l", "-p", "-N", "-L", "-S", "-f"]),
     "screen": frozenset(["-S", "-t", "-h", "-s", "-p", "-Logfile", "-T", "-c", "-e"]),
     "script": frozenset(["-E", "-O", "-I", "-B", "-T", "-m", "-o"]),
     "su": frozenset(["-s", "--shell", "-g", "-G", "-u", "-w"]),
     "runuser": frozenset(["-s", "--shell", "-g", "-G", "-u", "-w"]),
-    "kubectl": frozenset(["-n", "--namespace", "-c", "--container", "--context", "-f", "--kubeconfig"]),
-}
+    "ssh": frozenset(
+        ["-b", "-c", "-D", "-E", "-e", "-F", "-I", "-i", "-J", "-L", "-l", "-m", "-M", "-o", "-P", "-p", "-R", "-S",
+         "-w"]
+    ),
+    "pdsh": frozenset(["-w", "-x", "-g", "-X", "-l", "-t", "-u", "-f", "-R", "-M"]),
+    "clush": frozenset(["-w", "-x", "-g", "-X", "-l", "-t", "-u", "-f", "-o", "-O", "-s", "--hostfile", "--user"]),
+    "pueue": frozenset(
+        ["-g", "--group", "-w", "--working-directory", "-d", "--delay", "-a", "--after", "-l", "--label", "-o",
+         "--priority"]
+    ),
+    "tsp": frozenset(["-D", "-W", "-L", "-N", "-G", "-g", "-O"]),
+    "bsub": frozenset(
+        ["-n", "-q", "-J", "-o", "-e", "-R", "-W", "-gpu", "-M", "-P", "-G", "-m", "-w", "-cwd", "-app", "-oo", "-eo",
+         "-i", "-L", "-u", "-sp", "-env", "-U", "-g"]
+    ),
+    "systemd-run": frozenset(
+        ["-p", "--property", "-u", "--unit", "-E", "--setenv", "-M", "--machine", "-H", "--host", "--uid", "--gid",
+         "--slice", "--description", "--working-directory"]
+    ),
+    "enroot": frozenset(["-c", "--conf", "-e", "--env", "-m", "--mount"]),
+}  # fmt: skip
 """Options that take the next word as value."""
 
 _STARTING = frozenset(
@@ -33,32 +56,144 @@ _STARTING = frozenset(
 )
 _TYPING = frozenset(["send", "send-keys"])
 _KEYS = frozenset(["enter", "space", "tab", "escape", "bspace", "kpenter", "up", "down"])
+_NO_COMMAND = frozenset(["-N", "-O", "-W", "-V", "-G", "-Q"])
+"""Options of ssh with which it runs nothing."""
+
+_COPYING = frozenset(["-c", "--copy", "--rcopy"])
+_PYTHON = pattern(r"python\d*(?:\.\d+)*$")
+_STARTERS = frozenset(["torchrun", "accelerate", "deepspeed", "ray"])
 
 
 @dataclass(frozen=True, slots=True)
 class Carried:
     """The command that is run, or a string of commands (`text`). `apart`: its caller does not wait for it; `foreign`:
-    in a folder that is not known here, which is mounted from `mounted` where that is given."""
+    in a folder that is not known here, which is mounted from `mounted` where that is given. `place` says where it
+    runs when its caller's variables do not get there, but for the `passed` ones and those that are `given` a value."""
 
     argv: tuple[Text, ...]
     text: bool = False
     apart: bool = False
     foreign: bool = False
     mounted: Text | None = None
+    place: str = ""
+    given: Mapping[str, Text] = field(default_factory=dict)
+    passed: tuple[str, ...] = ()
 
 
 def carried_by(argv: Sequence[Text]) -> Carried | None:
     """What a carrier runs; None for other programs, and where that is not shown."""
     name = program_name(argv[0])
     words = list(argv[1:])
-    if name == "tmux":
+    if name in ("tmux", "byobu"):
         return _by_tmux(words)
     if name == "screen":
         return _by_screen(words)
-    if name in ("script", "su", "runuser"):
-        command = _value_of(words, ("-c", "--command"))
-        return None if command is None else Carried((command,), text=True)
-    return _by_container(name, words) if name in _CONTAINERS else None
+    if name in ("script", "su", "runuser", "flock"):
+        return _by_user(name, words)
+    if name in ("ssh", "autossh"):
+        return _by_ssh(words)
+    if name in ("pdsh", "clush", "gcloud"):
+        return _on_hosts(name, words)
+    if name in ("pueue", "tsp", "bsub"):
+        return _in_queue(name, words)
+    if name == "systemd-run":
+        return _by_systemd(words)
+    if name in RUNNERS:
+        return _by_runner(name, words)
+    return _by_container(name.removesuffix("-compose"), words)
+
+
+def is_started(word: Text) -> bool:
+    """Whether a word names a program that runs others, or a script: what may start a launch."""
+    name = program_name(word)
+    return name in SHELLS or name in WITH_VALUE or name in _STARTERS or _PYTHON.match(name) is not None
+
+
+def _joined(words: Sequence[Text]) -> Text:
+    """Words as the one string that a shell gets of them."""
+    parts: list[Part] = []
+    for word in words:
+        parts += [Literal(" "), *word.parts] if parts else word.parts
+    return Text(tuple(parts))
+
+
+def _by_user(name: str, words: list[Text]) -> Carried | None:
+    command = _value_of(words, ("-c", "--command"))
+    if command is not None:
+        return Carried((command,), text=True)
+    if name != "runuser" or not any(word.known in ("-u", "--user") for word in words):
+        return None
+    rest = _behind_options(words, _VALUES[name])
+    return Carried(tuple(rest)) if rest else None
+
+
+def _by_ssh(words: list[Text]) -> Carried | None:
+    """`ssh HOST COMMAND…`: the words are one string for a shell there; without any it reads its input."""
+    rest = _behind_options(words, _VALUES["ssh"])
+    while len(rest) > 1 and rest[0].elastic and _OPTIONS_NAME.search(rest[0].shown):
+        rest = _behind_options(rest[1:], _VALUES["ssh"])
+    if not rest:
+        return None
+    command = _behind_options(rest[1:], _VALUES["ssh"])
+    flags = [each.known or "" for each in words[: len(words) - len(command)]]
+    if any(flag in _NO_COMMAND or (flag[:1] == "-" and "N" in flag and flag.isalpha()) for flag in flags):
+        return None
+    given = (_joined(command),) if command else (literal("bash"), literal("-s"))
+    place = f"host {rest[0].shown}"
+    return Carried(given, text=bool(command), apart="-f" in flags or "-fn" in flags, foreign=True, place=place)
+
+
+def _on_hosts(name: str, words: list[Text]) -> Carried | None:
+    """`pdsh -w HOSTS COMMAND…`, `gcloud compute ssh HOST --command COMMAND`"""
+    if name == "gcloud":
+        command = _value_of(words, ("--command",)) if any(word.known == "ssh" for word in words) else None
+        return None if command is None else Carried((command,), text=True, foreign=True, place="the other host")
+    rest = _behind_options(words, _VALUES[name])
+    if not rest or any(word.known in _COPYING for word in words[: len(words) - len(rest)]):
+        return None
+    hosts = _value_of(words, ("-w",))
+    place = "each host" if hosts is None else f"hosts {hosts.shown}"
+    return Carried((_joined(rest),), text=True, foreign=True, place=place)
+
+
+def _in_queue(name: str, words: list[Text]) -> Carried | None:
+    """What waits for its turn: `pueue add COMMAND`, `tsp COMMAND…`, `bsub COMMAND`, or the input of `bsub`."""
+    if name == "pueue":
+        if not words or words[0].known != "add":
+            return None
+        words = words[1:]
+    rest = _behind_options(words, _VALUES[name])
+    if name == "bsub" and not rest:
+        return Carried((literal("bash"), literal("-s")), apart=True)
+    if not rest or (name == "tsp" and not is_started(rest[0])):
+        return None
+    folder = _value_of(words[: len(words) - len(rest)], ("-w", "--working-directory")) if name == "pueue" else None
+    if name == "tsp":
+        return Carried(tuple(rest), apart=True)
+    return Carried((_joined(rest),), text=True, apart=True, foreign=folder is not None)
+
+
+def _by_systemd(words: list[Text]) -> Carried | None:
+    rest = _behind_options(words, _VALUES["systemd-run"])
+    if not rest:
+        return None
+    options = words[: len(words) - len(rest)]
+    if any(word.known == "--scope" for word in options):
+        return Carried(tuple(rest))
+    given, passed = _environment(options, ("-E", "--setenv"))
+    waits = any(word.known in ("--wait", "--pty", "-t", "-P", "--pipe") for word in options)
+    return Carried(tuple(rest), False, not waits, True, None, "the unit", given, passed)
+
+
+def _by_runner(name: str, words: list[Text]) -> Carried | None:
+    """`conda run -n ENV bash -c '…'`. A Python program behind it is known by the command itself."""
+    if name != "uvx":
+        if not words or words[0].known != "run":
+            return None
+        words = words[1:]
+    rest = _behind_options(words, RUNNERS[name])
+    shell = bool(rest) and (program_name(rest[0]) in SHELLS or program_name(rest[0]) in WITH_VALUE)
+    return Carried(tuple(rest)) if shell or (rest and (rest[0].known or "").endswith(".sh")) else None
 
 
 def _by_tmux(words: list[Text]) -> Carried | None:
@@ -86,26 +221,92 @@ def _by_screen(words: list[Text]) -> Carried | None:
 
 
 def _by_container(name: str, words: list[Text]) -> Carried | None:
-    """The string that a shell in a container is given; of a container that shares our folder also its script."""
-    at = next((at for at, each in enumerate(words) if each.known in ("exec", "run")), None)
-    shell = next(
-        (at for at, each in enumerate(words) if program_name(each) in _SHELLS and _is_command(words, at)), None
-    )
-    if at is None or shell is None or shell < at:
+    """The command that a container is given: a shell with a string or its input, a Python program. A script of its own
+    is known where the container has a folder of ours."""
+    if name in _CLUSTERS:
+        return _in_pod(words)
+    at = next((at for at, each in enumerate(words) if each.known in ("exec", "run", "start")), None)
+    if at is None:
         return None
-    rest = words[shell:]
-    apart = any(_DETACHED.match(each.known or "") for each in words[at + 1 : shell])
+    values = CONTAINERS.get(name) or _VALUES[name]
+    options, rest = _command_inside(words[at + 1 :], values)
+    if not rest:
+        return None
+    apart = any(_DETACHED.match(each.known or "") for each in options)
     if name in _SHARING:
-        folder = _value_of(words[:shell], ("--pwd",))
-        return Carried(tuple(rest), foreign=folder is not None)
-    if len(rest) < 2 or not (rest[1].known or "").startswith("-"):
+        folder = _value_of(options, ("--pwd",))
+        cleaned = any(each.known in _CLEANING for each in options)
+        given, passed = _environment(options, ("--env",), separator=",") if cleaned else ({}, ())
+        place = CONTAINER if cleaned else ""
+        return Carried(tuple(rest), foreign=folder is not None, place=place, given=given, passed=passed)
+    mounted = _mounted(options)
+    if not _is_shown(rest, options, mounted):
         return None
-    return Carried(tuple(rest), apart=apart, foreign=True, mounted=_mounted(words[:shell]))
+    given, passed = _environment(options, ("-e", "--env"))
+    return Carried(tuple(rest), False, apart, True, mounted, CONTAINER, given, passed)
 
 
-def _is_command(words: list[Text], at: int) -> bool:
-    """Whether a word that names a shell is the command, and not the value of an option."""
-    return at > 0 and (words[at - 1].known or "") not in ("--entrypoint", "--name", "--hostname", "exec", "run")
+def _in_pod(words: list[Text]) -> Carried | None:
+    """`kubectl exec POD -- COMMAND`"""
+    at = next((at for at, each in enumerate(words) if each.known == "--"), len(words))
+    rest = words[at + 1 :]
+    if not any(each.known in ("exec", "run") for each in words[:at]) or not rest or not is_started(rest[0]):
+        return None
+    if not _is_shown(rest, words[:at], None):
+        return None
+    given, passed = _environment(words[:at], ("--env",))
+    return Carried(tuple(rest), False, False, True, None, CONTAINER, given, passed)
+
+
+def _command_inside(words: list[Text], values: frozenset[str]) -> tuple[list[Text], list[Text]]:
+    """The options of a container, with its image, and the command."""
+    entry = _value_of(words, ("--entrypoint",))
+    if entry is not None and is_started(entry):
+        behind = _behind_options(words, values)
+        return words[: len(words) - len(behind)], [entry, *behind[1:]]
+    for at in range(1, len(words)):
+        before = words[at - 1].known or ""
+        if is_started(words[at]) and before not in values and "=" not in words[at].shown.partition("/")[0]:
+            return words[:at], words[at:]
+    return words, []
+
+
+def _is_shown(command: list[Text], options: list[Text], mounted: Text | None) -> bool:
+    """Whether what a container runs is known here: no script of its own, and no shell that somebody types into."""
+    if program_name(command[0]) not in SHELLS:
+        return True
+    if len(command) == 1:
+        return any(_INTERACTIVE.match(each.known or "") for each in options)
+    return (command[1].known or "").startswith("-") or mounted is not None
+
+
+def _environment(
+    words: list[Text], names: tuple[str, ...], *, separator: str = ""
+) -> tuple[Mapping[str, Text], tuple[str, ...]]:
+    """The variables of options like `-e NAME=VALUE`, and the names of those that are handed on as they are."""
+    given: dict[str, Text] = {}
+    passed: list[str] = []
+    for word in _values_of(words, names):
+        name, equals, value = word.prefix.partition("=")
+        if separator and separator in value and word.known is not None:
+            for each in word.known.split(separator):
+                key, _, text = each.partition("=")
+                given[key] = literal(text)
+        elif equals:
+            given[name] = word.slice(len(name) + 1, 1_000_000)
+        elif word.known is not None:
+            passed.append(name)
+    return given, tuple(passed)
+
+
+def _values_of(words: list[Text], names: tuple[str, ...]) -> Iterator[Text]:
+    for at, word in enumerate(words):
+        text = word.known or word.prefix
+        if text in names and at + 1 < len(words):
+            yield words[at + 1]
+        for name in names:
+            if name.startswith("--") and text.startswith(f"{name}="):
+                yield word.slice(len(name) + 1, 1_000_000)
 
 
 def _mounted(words: list[Text]) -> Text | None:

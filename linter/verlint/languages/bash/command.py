@@ -9,6 +9,9 @@ from verlint.record import dataclass, field
 from verlint.source import Source, Span
 from verlint.value import Text
 
+CONTAINER = "the container"
+"""What `Surroundings.elsewhere` says of commands in a container."""
+
 
 @dataclass(frozen=True, slots=True)
 class Guard:
@@ -54,7 +57,8 @@ class Surroundings:
 
     `cwd` is the working directory; `environment` the exported variables; `guards` the undecided conditions on the
     way; `stack` the calls from the entry point, outermost first. `xtrace`, `errexit`, `nounset`, `pipefail` are the
-    shell options at that moment."""
+    shell options at that moment. `elsewhere` names the container or host that it runs in, when the variables of the
+    launcher do not get there; "" for this one."""
 
     cwd: Text
     environment: Mapping[str, Text]
@@ -66,6 +70,12 @@ class Surroundings:
     pipefail: bool = False
     background: bool = False
     substitution: bool = False
+    elsewhere: str = ""
+
+    @property
+    def in_container(self) -> bool:
+        """Whether it runs in a container, whose paths are those of its image and of what is mounted there."""
+        return self.elsewhere == CONTAINER
 
 
 @dataclass(frozen=True, slots=True)

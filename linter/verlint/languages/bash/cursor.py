@@ -58,7 +58,7 @@ class Cursor:
         self.stop = len(text) if end is None else end
         self.offsets = offsets
         if offsets is None:
-            self.at = int  # the position as it is, for a tenth of all calls while reading
+            self.__dict__["at"] = int  # the position as it is, for a tenth of all calls while reading
         self.final_backslash = final_backslash
         self.pending: list[tuple[Redirect, str, bool, bool]] = []
         self.depth = depth

@@ -29,7 +29,7 @@ from verlint.value import Hole, Hop, Literal
 _DEFAULTING = frozenset([":-", "-", ":=", "=", ":?", "?", ":+", "+"])
 _REFERRED = pattern(r"[A-Za-z_]\w*(?:\[.+\])?|[0-9]+|[@*#?$!-]", re.S)
 """What may be referred to by `${!name}`."""
-_OUTSIDE = frozenset(["env", "argument", "option"])
+_OUTSIDE = frozenset(["env", "argument", "option", "elsewhere"])
 """Kinds of unknowns that the caller may leave out."""
 
 

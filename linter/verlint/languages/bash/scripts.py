@@ -103,12 +103,7 @@ class Scripts(Redirections):
             return self._embedded(written) if written else None
         written = self.run.written.get(located)
         if written:
-            only = written[0]
-            if len(written) == 1 and isinstance(only, Literal) and only.span is not None:
-                span = only.span
-                if span.source.text == only.text and span == span.source.whole():
-                    return span.source  # a copy
-            return self._embedded(written)
+            return _copied(written) or self._embedded(written)
         if self.run.gone and not self.is_there(located):
             return None
         return self.run.files.source(located)
@@ -157,17 +152,28 @@ class Scripts(Redirections):
         out: list[str] = []
         pieces: list[Piece] = []
         at = 0
+        written = self._written_in(text)
         for part in text:
             run = part.text if isinstance(part, Literal) else self.run.stand_in(part)
             span = part.span
-            if span is not None and span.source is self.source:
+            if span is not None and span.source is written:
                 inset = 1 if isinstance(part, Literal) and span.end - span.start == len(run) + 2 else 0
                 pieces.append(Piece(at, span.start + inset, min(len(run), span.end - span.start)))
             out.append(run)
             at += len(run)
         if not pieces:
             pieces.append(Piece(0, self.here, 1))
-        return Source(self.source.path, "".join(out), self.source, tuple(pieces))
+        return Source(written.path, "".join(out), written, tuple(pieces))
+
+    def _written_in(self, text: Parts) -> Source:
+        """The text that a string stands in: that which is run, or one around it (the input of `ssh HOST bash -s`)."""
+        sources = [part.span.source for part in text if part.span is not None]
+        around: Source | None = self.source
+        while around is not None:
+            if any(each is around for each in sources):
+                return around
+            around = around.parent
+        return self.source
 
     def sequence_of(self, program: Program) -> None:
         """Run the commands of a text in this shell."""
@@ -198,8 +204,13 @@ class Scripts(Redirections):
             self._command_string(words[at:], options, node)
             return
         if at >= len(words) or any("s" in option for option in options if option[1:2] != "o"):
-            if self.input is not None and self.input.parts and not has_hole(self.input.parts):
-                self._command_string([Text(self.input.rest()), words[0], *words[at:]], options, node)
+            if self.input is not None and _holds_commands(self.input.parts):
+                text = self.input.rest()
+                source = _copied(text)
+                if source is None:
+                    self._command_string([Text(text), words[0], *words[at:]], options, node)
+                else:
+                    self._child(source, words[0].parts, self.passed(list(words[at:])), node, options)
             return
         source = self._script(words[at].parts)
         if source is None:
@@ -247,6 +258,7 @@ class Scripts(Redirections):
         child.guards, child.background = self.guards, self.background
         child.unattended = self.unattended
         child.substituting = self.substituting
+        child.elsewhere = self.elsewhere
         child.mode = "c" if text else ""
         child.stack = (*self.stack, Call(self.span(node), shown(name)))
         for option in options or []:
@@ -273,3 +285,24 @@ class Scripts(Redirections):
     def command(self, node: CommandNode) -> None:
         """Run one command."""
         raise NotImplementedError
+
+
+def _copied(text: Parts) -> Source | None:
+    """The file that a text is a copy of, as it stands."""
+    only = text[0] if len(text) == 1 else None
+    span = only.span if isinstance(only, Literal) else None
+    return span.source if span is not None and span == span.source.whole() and span.text == shown(text) else None
+
+
+def _holds_commands(text: Parts) -> bool:
+    """Whether any line of a text begins with characters that are known."""
+    start = True
+    for part in text:
+        if isinstance(part, Literal):
+            lines = part.text.split("\n")
+            if (start and lines[0].strip()) or any(line.strip() for line in lines[1:]):
+                return True
+            start = len(lines) > 1 or (start and not part.text)
+        else:
+            start = False
+    return False

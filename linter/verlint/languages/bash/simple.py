@@ -14,13 +14,14 @@ from verlint.languages.bash.printing import Argument
 from verlint.languages.bash.run import DiscardLine, Exit, ReadOnly
 from verlint.languages.bash.scripts import Scripts
 from verlint.languages.bash.storage import Array, Scope, Variable
-from verlint.languages.bash.syntax import Assign, Simple
+from verlint.languages.bash.syntax import Assign, Node, Simple
 from verlint.languages.bash.wrappers import CARRIERS, Unwrapped, program_name, unwrap_one
 from verlint.source import Source
 from verlint.value import Hole, Literal, Text, literal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from verlint.languages.bash.carriers import Carried
     from verlint.languages.slurm import BatchCall
 
 _RECORDED = frozenset(
@@ -298,6 +299,7 @@ class SimpleCommands(Scripts):
         call = batch_call(words)
         output, self.output = self.output, None
         substituting, self.substituting = self.substituting, False
+        background, self.background = self.background, False
         try:
             if call.wrapped is not None:
                 self._wrapped([literal("sh"), literal("-c"), call.wrapped], call.exported, node)
@@ -306,7 +308,7 @@ class SimpleCommands(Scripts):
             elif not call.words and self.input is not None and not is_empty(self.input.parts):
                 self._batch_text(call, self.input.rest(), node)
         finally:
-            self.output, self.substituting = output, substituting
+            self.output, self.substituting, self.background = output, substituting, background
         self.status = None
         if output is not None:
             self.write((self.hole("$(sbatch)", "number of the job", node),))
@@ -350,29 +352,70 @@ class SimpleCommands(Scripts):
         self._wrapped(inner, {} if found is None else {k: v.value for k, v in found.env_vars.items()}, node)
 
     def _carried(self, words: list[Text], node: Simple) -> bool:
-        """`tmux new-session -d '…'`, `docker run … bash -c '…'`: whether the command inside was followed."""
+        """`tmux new-session -d '…'`, `docker run … bash -c '…'`, `ssh HOST '…'`: whether the command inside was
+        followed."""
+        name = program_name(words[0])
+        if name in ("xargs", "parallel"):
+            return self._repeated(name, words, node)
         from verlint.languages.bash.carriers import carried_by
 
         found = carried_by(words)
         if found is None:
             return False
         saved = (self.background, self.unattended, self.cwd, self.output)
+        outside = (self.globals, self.scopes, self.exported_functions, self.elsewhere)
         if found.apart:
             self.background = self.unattended = True
             self.output = None
         if found.foreign:
-            inside = (self.hole("folder inside", "working folder of the container", node),)
+            inside = (self.hole("folder inside", "working folder there", node),)
             self.cwd = inside if found.mounted is None else self.absolute(found.mounted.parts)
+        if found.place:
+            self._enter_place(found)
         try:
             if found.text:
                 self._command_string(list(found.argv), [], node)
-            elif program_name(found.argv[0]) in _SHELLS:
+            elif found.argv and program_name(found.argv[0]) in (*_SHELLS, "env"):
                 self._started(list(found.argv), node)
             else:
                 self.external(list(found.argv), node)
         finally:
             self.background, self.unattended, self.cwd, self.output = saved
+            self.globals, self.scopes, self.exported_functions, self.elsewhere = outside
+            self.changed()
+        if found.place and self.status == 0:
+            self.status = None  # the way there may fail
         return True
+
+    def _enter_place(self, found: Carried) -> None:
+        """Keep of the variables those only that a container or another host gets."""
+        exported = self.exported()
+        inside = dict(found.given)
+        for name in found.passed:
+            if name in exported:
+                inside.setdefault(name, exported[name])
+            elif self.lookup(name) is None and self._from_outside(name):
+                inside.setdefault(name, Text((self.environment_hole(name, Node(self.here, self.here)),)))
+        self.globals = {name: Variable(text.parts, exported=True) for name, text in inside.items()}
+        self.scopes, self.exported_functions = [], set()
+        self.elsewhere = found.place
+        self.changed()
+
+    def _repeated(self, name: str, words: list[Text], node: Simple) -> bool:
+        """`xargs` and `parallel`: the command, once for each input."""
+        from verlint.languages.bash.repeating import turns_of
+
+        unknown = self.hole("input", f"input of {name}", node)
+        turns = turns_of(name, words, None if self.input is None else self.input.parts, unknown)
+        for turn in turns:
+            if turn.text:
+                self._command_string(list(turn.argv), [], node)
+            elif program_name(turn.argv[0]) in _SHELLS:
+                self._started(list(turn.argv), node)
+            else:
+                self.external(list(turn.argv), node)
+            self.status = None
+        return bool(turns)
 
     def _wrapped(
         self, argv: list[Text], assignments: Mapping[str, Text], node: Simple, by: Unwrapped | None = None

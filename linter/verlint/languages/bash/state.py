@@ -79,6 +79,7 @@ class ShellState:
         self.background = False
         self.unattended = False
         self.substituting = False
+        self.elsewhere = ""
         self.substitutions = 0
         self.last_background: Parts = EMPTY
         self.jobs: dict[Hashable, int | None] = {}
@@ -92,7 +93,7 @@ class ShellState:
         self.option_offset = 1
         self._environment_cache: Mapping[str, Text] | None = None
         self._around: Surroundings | None = None
-        self._around_flags: tuple[bool, ...] = ()
+        self._around_flags: tuple[bool | str, ...] = ()
 
     # ---- places and records
 
@@ -119,6 +120,7 @@ class ShellState:
             "pipefail" in options,
             self.background,
             self.substituting,
+            self.elsewhere,
         )
         last = self._around
         if (

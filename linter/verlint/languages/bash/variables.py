@@ -198,7 +198,8 @@ class Variables(ShellState):
     def _from_outside(self, name: str) -> bool:
         """Whether a name nobody assigned may have a value all the same: it is in upper case, so that the environment
         may give it, in an open world, or something that cannot be read may have set any name."""
-        return bool(self.strangers) or (not self.run.closed and name.upper() == name and not self.bare)
+        outside = not self.bare and (not self.run.closed or bool(self.elsewhere))
+        return bool(self.strangers) or (name.upper() == name and outside)
 
     def set_by_strangers(self, what: str) -> None:
         """From here on any name may be set: by a sourced file that is not here, a text that nobody knows."""
@@ -225,6 +226,8 @@ class Variables(ShellState):
 
     def environment_hole(self, name: str, node: Node) -> Hole:
         """The value that the caller's environment may give a name; the same hole at every use."""
+        if self.elsewhere:
+            return Hole(("elsewhere", self.elsewhere, name), name, f"environment of {self.elsewhere}", self.span(node))
         found = self.run.environment.get(name)
         if found is None:
             named = not self.strangers or (not self.run.closed and name.upper() == name)

@@ -19,16 +19,46 @@ WITH_VALUE: Mapping[str, frozenset[str]] = {
     "sudo": frozenset(["-u", "-g", "-h", "-p", "-C", "-D", "-r", "-t"]),
     "stdbuf": frozenset(["-i", "-o", "-e"]),
     "taskset": frozenset(["-p"]),
-    "numactl": frozenset(),
+    "numactl": frozenset(
+        ["-i", "--interleave", "-m", "--membind", "-N", "--cpunodebind", "-C", "--physcpubind", "-p", "--preferred",
+         "-P", "--preferred-many", "-w", "--weighted-interleave"]
+    ),
     "nohup": frozenset(),
     "setsid": frozenset(),
+    "chrt": frozenset(["-T", "-P", "-D"]),
+    "prlimit": frozenset(),
+    "doas": frozenset(["-u", "-C"]),
+    "gosu": frozenset(),
+    "su-exec": frozenset(),
+    "dumb-init": frozenset(),
+    "tini": frozenset(["-p", "-e"]),
+    "caffeinate": frozenset(["-t", "-w"]),
+    "catchsegv": frozenset(),
+    "sshpass": frozenset(["-f", "-d", "-p", "-P"]),
+    "strace": frozenset(["-o", "-e", "-E", "-s", "-u", "-a", "-b", "-I", "-O", "-P", "-S", "-U", "-X"]),
+    "perf": frozenset(["-o", "-e", "-F", "-c", "-C", "-p", "-t", "--call-graph", "-m", "-D"]),
+    "ncu": frozenset(
+        ["-o", "--export", "--set", "--section", "--metrics", "-k", "--kernel-name", "-c", "--launch-count", "-s",
+         "--launch-skip", "--target-processes", "--profile-from-start", "--nvtx-include", "--nvtx-exclude",
+         "--replay-mode", "--cache-control", "--clock-control", "--log-file", "--devices", "--graph-profiling"]
+    ),
+    "compute-sanitizer": frozenset(["--tool", "--log-file", "--save", "--target-processes", "--kernel-regex"]),
     "time": frozenset(["-o", "-f"]),
     "exec": frozenset(["-a"]),
     "unbuffer": frozenset(),
-    "srun": frozenset(
-        ["-w", "--nodelist", "-N", "--nodes", "-n", "--ntasks", "-J", "--job-name", "-p", "--partition", "-t", "--time",
-         "-o", "--output", "-e", "--error", "-c", "--cpus-per-task", "-A", "--account", "-q", "--qos", "-G", "--gpus",
-         "--gres", "-D", "--chdir", "--mem"]
+    **dict.fromkeys(
+        ("srun", "salloc"),
+        frozenset(
+            ["-w", "--nodelist", "-N", "--nodes", "-n", "--ntasks", "-J", "--job-name", "-p", "--partition", "-t",
+             "--time", "-o", "--output", "-e", "--error", "-c", "--cpus-per-task", "-A", "--account", "-q", "--qos",
+             "-G", "--gpus", "--gres", "-D", "--chdir", "--mem", "-C", "--constraint", "-d", "--dependency", "-i",
+             "--input", "-m", "--distribution", "-r", "--relative", "-x", "--exclude", "-L", "--licenses", "-S",
+             "--core-spec", "-T", "--threads", "-F", "--nodefile", "--jobid", "--mpi", "--export", "--cpu-bind",
+             "--gpu-bind", "--ntasks-per-node", "--ntasks-per-gpu", "--gpus-per-node", "--gpus-per-task",
+             "--cpus-per-gpu", "--mem-per-cpu", "--mem-per-gpu", "--het-group", "--reservation", "--signal",
+             "--comment", "--container-image", "--container-mounts", "--container-name", "--container-workdir",
+             "--container-env", "--container-save"]
+        ),
     ),
     "xvfb-run": frozenset(["-n", "-s"]),
     "flock": frozenset(["-w", "--wait", "--timeout", "-E", "--conflict-exit-code"]),
@@ -38,21 +68,73 @@ WITH_VALUE: Mapping[str, frozenset[str]] = {
     ),
     "py-spy": frozenset(["-o", "--output", "-r", "--rate", "-d", "--duration", "-f", "--format"]),
     **dict.fromkeys(
-        ("mpirun", "mpiexec"),
+        ("mpirun", "mpiexec", "orterun", "mpirun.openmpi", "mpiexec.hydra", "horovodrun"),
         frozenset(
-            ["-np", "-n", "-N", "-H", "--host", "-x", "--hostfile", "-hostfile", "--map-by", "--bind-to", "-ppn"]
+            ["-np", "-n", "-N", "-H", "--host", "-host", "-hosts", "-x", "--hostfile", "-hostfile", "--machinefile",
+             "-machinefile", "-f", "--map-by", "-map-by", "--bind-to", "-bind-to", "-ppn", "-npernode", "--npernode",
+             "--rank-by", "-wdir", "--wdir", "-genvlist", "-iface", "--prefix", "-p", "--np", "--num-proc"]
         ),
     ),
 }  # fmt: skip
 """Wrappers and their options that take the next word as value."""
 
-CARRIERS = frozenset(
-    ["tmux", "screen", "script", "su", "runuser", "docker", "podman", "nerdctl", "apptainer", "singularity", "kubectl"]
-)
-"""Programs that run a command in another place: a terminal, a container."""
+_TWO_VALUES = frozenset(["--mca", "-mca", "--gmca", "-gmca", "-genv", "-env"])
+"""Options of the programs of MPI that take two words."""
 
-_OPERANDS = {"timeout": 1, "taskset": 1, "flock": 1, "nsys": 1, "py-spy": 1}
+RUNNERS: Mapping[str, frozenset[str]] = {
+    "uv": frozenset(
+        ["--with", "--with-editable", "--with-requirements", "--extra", "--no-extra", "--group", "--no-group",
+         "--only-group", "--python", "-p", "--project", "--directory", "--env-file", "--package", "--index",
+         "--index-url", "-i", "--cache-dir", "--config-file"]
+    ),
+    "uvx": frozenset(
+        ["--from", "--with", "--with-editable", "--python", "-p", "--index", "--index-url", "-i", "--env-file"]
+    ),
+    "conda": frozenset(["-n", "--name", "-p", "--prefix", "--cwd"]),
+    "mamba": frozenset(["-n", "--name", "-p", "--prefix", "--cwd"]),
+    "micromamba": frozenset(["-n", "--name", "-p", "--prefix", "--cwd", "-e", "--env", "-a", "--attach"]),
+    "poetry": frozenset(["-C", "--directory", "-P", "--project"]),
+    "pixi": frozenset(["-e", "--environment", "--manifest-path"]),
+    "pdm": frozenset(["-p", "--project", "--venv"]),
+    "hatch": frozenset(["-e", "--env", "-p", "--project"]),
+    "pipenv": frozenset(["--python"]),
+    "rye": frozenset(["-p", "--pyproject"]),
+}  # fmt: skip
+"""Programs that run another one in an environment of Python packages, with their options that take the next word.
+Source: their own `--help`."""
+
+CONTAINERS: Mapping[str, frozenset[str]] = {
+    **dict.fromkeys(
+        ("apptainer", "singularity"),
+        frozenset(["--bind", "-B", "--env", "--pwd", "--home", "-H", "--overlay", "-o", "--workdir", "-W", "--app"]),
+    ),
+    **dict.fromkeys(
+        ("docker", "podman", "nerdctl"),
+        frozenset(
+            [
+                *("-v", "--volume", "--mount", "-e", "--env", "--env-file", "--name", "--gpus", "--network", "--net"),
+                *("--ipc", "--shm-size", "-w", "--workdir", "-u", "--user", "--ulimit", "--device", "--cap-add", "-p"),
+                *("--publish", "--entrypoint", "--runtime", "--memory", "-m", "--cpus", "-h", "--hostname", "--pid"),
+                *("--label", "-l", "--restart", "--security-opt", "--platform", "--pull", "--add-host"),
+            ]
+        ),
+    ),
+}
+"""Programs that run a command in a container, with their options that take the next word."""
+
+CARRIERS = frozenset(
+    ["tmux", "byobu", "screen", "script", "su", "runuser", "kubectl", "oc", "docker-compose", "enroot", "ssh",
+     "autossh", "pdsh", "clush", "gcloud", "pueue", "bsub", "flock", "tsp", "xargs", "parallel", "systemd-run",
+     *CONTAINERS, *RUNNERS]
+)  # fmt: skip
+"""Programs that run a command in another place, or once for each of several: a terminal, a container, another host."""
+
+_OPERANDS = {
+    "timeout": 1, "taskset": 1, "flock": 1, "nsys": 1, "py-spy": 1, "chrt": 1, "gosu": 1, "su-exec": 1, "perf": 1,
+}  # fmt: skip
 """Words of their own that stand before the command."""
+
+_STARTED = frozenset(["torchrun", "accelerate", "deepspeed", "ray", "bash", "sh", "zsh"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,20 +175,14 @@ def unwrap_one(argv: Sequence[Text]) -> Unwrapped | None:
     at = 1
     while at < len(argv):
         text = argv[at].known
-        if text is None:
-            prefix = argv[at].prefix
-            if name in ("env", "sudo") and _ASSIGNMENT.match(prefix):
-                _assign(assignments, argv[at])
-                at += 1
-                continue
-            if prefix.startswith("-") and "=" in prefix:
-                at += 1
-                continue
-            break
+        shown = argv[at].prefix if text is None else text
         if text == "--":
             at += 1
             break
-        if name == "env" and text in ("-", "-i", "--ignore-environment"):
+        if name in ("env", "sudo") and _ASSIGNMENT.match(shown):
+            _assign(assignments, argv[at])
+            at += 1
+        elif name == "env" and text in ("-", "-i", "--ignore-environment"):
             bare = True
             at += 1
         elif name == "env" and (removed := _removed(argv, at)):
@@ -114,13 +190,14 @@ def unwrap_one(argv: Sequence[Text]) -> Unwrapped | None:
             at += 2 if text in options else 1
         elif text in options:
             at += 2
-        elif text.startswith("-") and len(text) > 1:
+        elif text in _TWO_VALUES:
+            at += 3
+        elif shown.startswith("-") and len(shown) > 1:
             at += 1
-        elif name in ("env", "sudo") and _ASSIGNMENT.match(text):
-            _assign(assignments, argv[at])
-            at += 1
-        elif operands:
-            operands -= 1
+        elif text is None and not (operands or (argv[at].elastic and not shown and _names_a_program(argv[at + 1 :]))):
+            break
+        elif text is None or operands:
+            operands = max(0, operands - 1)
             at += 1
         else:
             break
@@ -133,6 +210,12 @@ def _removed(argv: Sequence[Text], at: int) -> str:
     if text in ("-u", "--unset"):
         return (argv[at + 1].known or "") if at + 1 < len(argv) else ""
     return text[2:] if text.startswith("-u") else text.removeprefix("--unset=") if text.startswith("--unset=") else ""
+
+
+def _names_a_program(words: Sequence[Text]) -> bool:
+    """Whether one of some words is the program that is started: what stands before it are options nobody knows."""
+    names = (program_name(word) for word in words)
+    return any(name in _STARTED or name.startswith("python") for name in names)
 
 
 def _assign(assignments: dict[str, Text], word: Text) -> None:
