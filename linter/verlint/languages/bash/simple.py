@@ -307,14 +307,16 @@ class SimpleCommands(Scripts):
         cwd = None if folder is None else self.absolute(folder.parts)
         arguments = self.passed(list(call.words[1:]))
         self._exporting(
-            call.environment(source),
+            call.environment(source, self.cwd),
             lambda: self._child(source, call.words[0].parts, arguments, node, cwd=cwd),
         )
 
     def _batch_text(self, call: BatchCall, text: Parts, node: Simple) -> None:
         """The script of a call of `sbatch` that reads it from its input."""
         source = self._embedded(text)
-        self._exporting(call.environment(source), lambda: self._child(source, plain("sbatch"), self.passed([]), node))
+        self._exporting(
+            call.environment(source, self.cwd), lambda: self._child(source, plain("sbatch"), self.passed([]), node)
+        )
 
     def _ray_job(self, words: list[Text], node: Simple) -> None:
         """`ray job submit … -- bash …`: the shell runs in the folder that is sent along, with the variables of the
