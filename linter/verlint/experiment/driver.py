@@ -9,7 +9,7 @@ from verlint.experiment.branches import branch_change
 from verlint.experiment.launches import LaunchOf
 from verlint.experiment.script import Script
 from verlint.experiment.stage import Called, Stage, called_file, identify, options_of, settled
-from verlint.families import FAMILIES
+from verlint.families import FAMILIES, stages_of_launcher
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.replay import Resolution
 from verlint.languages.bash.state import Event
@@ -74,19 +74,20 @@ class _Reader:
         return found
 
     def _unfolded(self, command: Command, inner: Sequence[Event], branches: Branches) -> list[tuple[Stage, Branches]]:
-        """The stages of a script that is a driver in its turn (a round, a batch job of two steps): one that calls
-        launchers of several kinds. None for a launcher."""
+        """The stages of a script that is a driver in its turn (a round, a batch job): one that calls launchers and is
+        none of a family, or calls several kinds. None for a launcher."""
         commands = [each for each in inner if isinstance(each, Command)]
-        if len(commands) < 2 or called_file(command) is None:
+        called = called_file(command)
+        if not commands or called is None:
             return []
-        first = min(commands, key=lambda each: len(each.around.stack))
-        own = {id(first.span.in_file().source)}
-        called = [call for each in commands if id(each.span.in_file().source) in own and (call := called_file(each))]
-        if len({each.path.shown for each in called}) < 2:
+        known = bool(stages_of_launcher(_shown_path(called)))
+        own = {id(min(commands, key=lambda each: len(each.around.stack)).span.in_file().source)}
+        calls = [call for each in commands if id(each.span.in_file().source) in own and (call := called_file(each))]
+        if not calls or (known and len({each.path.shown for each in calls}) < 2):
             return []
         found = self.stages(inner, own, branches)
         kinds = {(stage.family, stage.kind) for stage, _ in found if stage.launcher and stage.kind}
-        return found if len(kinds) > 1 else []
+        return found if len(kinds) > known else []
 
 
 def _stage(command: Command, inner: tuple[Event, ...], order: int, launch_of: LaunchOf, folder: str) -> Stage | None:

@@ -182,13 +182,15 @@ def _directives(source: Source, start: int, end: int) -> list[Directive]:
 @dataclass(frozen=True, slots=True)
 class BatchCall:
     """A call of `sbatch`: the words of the script and its arguments (none for a string, `--wrap`), that string, the
-    variables that `--export` sets, the long names of the options given, and the folder of `--chdir`."""
+    variables that `--export` sets, the long names of the options given, the folder of `--chdir`, and what
+    `--dependency` says."""
 
     words: tuple[Text, ...]
     wrapped: Text | None
     exported: dict[str, Text]
     options: frozenset[str]
     chdir: Text | None = None
+    dependency: Text | None = None
 
     def folder(self, source: Source) -> Text | None:
         """The folder that the script is started in, None for the one that `sbatch` is called in."""
@@ -214,6 +216,7 @@ def batch_call(argv: Sequence[Text]) -> BatchCall:
     exported: dict[str, Text] = {}
     wrapped: Text | None = None
     folder: Text | None = None
+    dependency: Text | None = None
     at = 1
     while at < len(argv):
         text = argv[at].known or argv[at].prefix
@@ -233,8 +236,11 @@ def batch_call(argv: Sequence[Text]) -> BatchCall:
             exported.update(_exported(given))
         elif option == "chdir":
             folder = given
+        elif option == "dependency":
+            dependency = given
         at += 1
-    return BatchCall(tuple(argv[at:]) if wrapped is None else (), wrapped, exported, frozenset(names), folder)
+    words = tuple(argv[at:]) if wrapped is None else ()
+    return BatchCall(words, wrapped, exported, frozenset(names), folder, dependency)
 
 
 def _exported(given: Text) -> dict[str, Text]:

@@ -8,9 +8,10 @@ are not those that the header promises.
 Slurm reads its header down to the first command. An `#SBATCH` line below, after a `set -e` or an `export`, is a
 comment.
 
-More than what is asked for is an error, also in a launcher that the batch script calls; less is a warning. Silent where either number comes from the environment
-(`${SLURM_NNODES}` is always right), where the header gives a range, for GPUs that are asked for in total, and where the
-script starts something else on the remaining nodes or GPUs.
+More than what is asked for is an error, also in a launcher that the batch script calls; less is a warning. Silent where
+either number comes from the environment (`${SLURM_NNODES}` is always right) or the call of `sbatch` asks for another
+one, where the header gives a range, for GPUs that are asked for in total, and where the script starts something else on
+the remaining nodes or GPUs.
 
 Fix: take the numbers from Slurm, `trainer.nnodes="${SLURM_NNODES}"` and
 `trainer.n_gpus_per_node="${SLURM_GPUS_ON_NODE}"`, or write the same in both.

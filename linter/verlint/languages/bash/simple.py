@@ -16,7 +16,7 @@ from verlint.languages.bash.scripts import Scripts
 from verlint.languages.bash.storage import Array, Scope, Variable
 from verlint.languages.bash.syntax import Assign, Simple
 from verlint.languages.bash.wrappers import CARRIERS, program_name, unwrap_one
-from verlint.value import Hole, Text, literal
+from verlint.value import Hole, Literal, Text, literal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -278,10 +278,13 @@ class SimpleCommands(Scripts):
         )
 
     def _batch(self, words: list[Text], node: Simple) -> None:
-        """`sbatch …`: the script runs later, in a shell of its own, and prints into a file."""
+        """`sbatch …`: the script runs later, in a shell of its own, and prints into a file.
+
+        The key of the number that `sbatch` itself prints says which event of the run the call is."""
         from verlint.languages.slurm import batch_call
 
         call = batch_call(words)
+        number = Hole(("job", len(self.run.events) - 1), "$(sbatch)", "number of the job", self.span(node))
         output, self.output = self.output, None
         substituting, self.substituting = self.substituting, False
         try:
@@ -295,7 +298,8 @@ class SimpleCommands(Scripts):
             self.output, self.substituting = output, substituting
         self.status = None
         if output is not None:
-            self.write((self.hole("$(sbatch)", "number of the job", node),))
+            self.run.answers["empty", number.key] = False
+            self.write((number,) if "parsable" in call.options else (Literal("Submitted batch job "), number))
 
     def _batch_script(self, call: BatchCall, node: Simple) -> None:
         """The script of a call of `sbatch`, read here and started in the folder of `--chdir`."""
