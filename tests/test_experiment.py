@@ -105,13 +105,13 @@ rl-only.exp.yaml
     eval: coach / eval
 README.md
     tools/download_data.sh: coach / data-prep
-    usage_example.sh: coach / train
-    usage_example.sh: coach / train
     scripts/train/train_el.sh: coach / train
-    usage_example.sh: coach / eval
-    usage_example.sh: coach / eval
+    scripts/train/train_rl.sh: coach / train
+    scripts/train/train_el.sh: coach / train
     scripts/train/eval.sh: coach / eval
-    usage_example.sh: unknown
+    scripts/train/eval.sh: coach / eval
+    scripts/train/eval.sh: coach / eval
+    scripts/train/eval_endtask.sh: coach / eval-endtask
     scripts/eval/eval_gpt4o.py: coach / score
 """,
     "gad": """

@@ -225,11 +225,12 @@ def resolve(arguments: argparse.Namespace, source: Source) -> Resolution:
     if arguments.cwd is not None:
         start, folder = tree.relative(Path(arguments.cwd).absolute()) or "", None
     scheduler = script.scheduler
+    given = {} if scheduler is None else scheduler.environment(start if folder is None else None)
     entry = Entry(
         start=start,
         name=posixpath.relpath(inside, start or "."),
         arguments=list(arguments.behind) if arguments.closed or arguments.behind else None,
-        environment={**({} if scheduler is None else scheduler.environment()), **_environment(arguments)},
+        environment={**given, **_environment(arguments)},
         closed=arguments.closed,
         folder=folder,
     )

@@ -9,17 +9,22 @@ from verlint.experiment.branches import branch_change
 from verlint.experiment.launches import LaunchOf
 from verlint.experiment.script import Script
 from verlint.experiment.stage import Called, Stage, called_file, identify, options_of, settled
-from verlint.families import FAMILIES
+from verlint.families import FAMILIES, stages_of_launcher
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.replay import Resolution
 from verlint.languages.bash.state import Event
-from verlint.record import replace
+from verlint.record import dataclass, replace
 from verlint.source import Source, Span
 from verlint.value import Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from verlint.experiment.taught import Taught
+
+Branches: TypeAlias = Mapping[str, tuple[Text, Span]]
+"""The branch that each checkout is on, with the place where it was chosen."""
 
 
 def stages_of(script: Script, launch_of: LaunchOf, folder: str, taught: Taught | None = None) -> list[Stage]:
@@ -30,34 +35,66 @@ def stages_of(script: Script, launch_of: LaunchOf, folder: str, taught: Taught |
     """
     own = {id(text) for text in script.texts}
     events = _expected_events(script.resolution, own)
-    found: list[Stage] = []
-    started: list[Mapping[str, tuple[Text, Span]]] = []
-    branches: dict[str, tuple[Text, Span]] = {}
-    for at, event in enumerate(events):
-        if not isinstance(event, Command):
-            continue
-        change = branch_change(event)
-        if change is not None:
-            branches[change.folder] = (change.branch, event.span)
-        if id(_own_source(event.span.source, own)) not in own:
-            continue
-        stage = _stage(event, events[at + 1 :], own, len(found), launch_of, folder)
-        if taught:
-            stage = _as_taught(stage, event, taught, len(found))
-        if stage is not None:
-            found.append(stage)
-            started.append(_at_start(stage, branches))
-    return [_on_branch(stage, each) for stage, each in zip(settled(found), started, strict=True)]
+    found = _Reader(launch_of, folder, taught).stages(events, own, {})
+    stages = [replace(stage, order=order) for order, (stage, _) in enumerate(found)]
+    return [_on_branch(stage, each) for stage, (_, each) in zip(settled(stages), found, strict=True)]
 
 
-def _stage(
-    command: Command, following: Sequence[Event], own: set[int], order: int, launch_of: LaunchOf, folder: str
-) -> Stage | None:
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """What the stages of the scripts of one project are told by."""
+
+    launch_of: LaunchOf
+    folder: str
+    taught: Taught | None
+
+    def stages(self, events: Sequence[Event], own: set[int], branches: Branches) -> list[tuple[Stage, Branches]]:
+        """The stages that texts (`own`, by identity) start, each with the branches it starts on. `branches` are those
+        before."""
+        found: list[tuple[Stage, Branches]] = []
+        now = dict(branches)
+        for at, event in enumerate(events):
+            if not isinstance(event, Command):
+                continue
+            change = branch_change(event)
+            if change is not None:
+                now[change.folder] = (change.branch, event.span)
+            if id(_own_source(event.span.source, own)) not in own:
+                continue
+            inner = _inner(events[at + 1 :], own)
+            unfolded = self._unfolded(event, inner, now)
+            if unfolded:
+                found += unfolded
+                continue
+            stage = _stage(event, inner, len(found), self.launch_of, self.folder)
+            if self.taught:
+                stage = _as_taught(stage, event, self.taught, len(found))
+            if stage is not None:
+                found.append((stage, _at_start(stage, now)))
+        return found
+
+    def _unfolded(self, command: Command, inner: Sequence[Event], branches: Branches) -> list[tuple[Stage, Branches]]:
+        """The stages of a script that is a driver in its turn (a round, a batch job): one that calls launchers and is
+        none of a family, or calls several kinds. None for a launcher."""
+        commands = [each for each in inner if isinstance(each, Command)]
+        called = called_file(command)
+        if not commands or called is None:
+            return []
+        known = bool(stages_of_launcher(_shown_path(called)))
+        own = {id(min(commands, key=lambda each: len(each.around.stack)).span.in_file().source)}
+        calls = [call for each in commands if id(each.span.in_file().source) in own and (call := called_file(each))]
+        if not calls or (known and len({each.path.shown for each in calls}) < 2):
+            return []
+        found = self.stages(inner, own, branches)
+        kinds = {(stage.family, stage.kind) for stage, _ in found if stage.launcher and stage.kind}
+        return found if len(kinds) > known else []
+
+
+def _stage(command: Command, inner: tuple[Event, ...], order: int, launch_of: LaunchOf, folder: str) -> Stage | None:
     called = called_file(command)
     launch = launch_of(command)
     if called is None and launch is None:
         return None
-    inner = _inner(following, own)
     launches = [found for each in inner if isinstance(each, Command) and (found := launch_of(each)) is not None]
     if launch is not None:
         launches.insert(0, launch)
@@ -114,7 +151,7 @@ def _expected_events(resolution: Resolution, own: set[int]) -> Sequence[Event]:
     return far.events
 
 
-def _at_start(stage: Stage, branches: Mapping[str, tuple[Text, Span]]) -> Mapping[str, tuple[Text, Span]]:
+def _at_start(stage: Stage, branches: Branches) -> Branches:
     """The branches when the stage's first launch starts: the launcher may choose one itself."""
     if not stage.launches:
         return dict(branches)
@@ -145,7 +182,7 @@ def _shown_path(called: Called | None) -> str:
     return posixpath.normpath(text) if text and not called.path.holes else text
 
 
-def _on_branch(stage: Stage, branches: Mapping[str, tuple[Text, Span]]) -> Stage:
+def _on_branch(stage: Stage, branches: Branches) -> Stage:
     family = FAMILIES.get(stage.family)
     found = branches.get(family.checkout) if family is not None and family.checkout else None
     if found is None:

@@ -94,9 +94,11 @@ class Script:
             return explore(
                 self.texts, self.tree, self.entries[0], entries=self.entries, programs=self.programs, max_paths=most
             )
-        environment = None if self.scheduler is None else self.scheduler.environment()
         arguments: list[str | Text] | None = [] if self.document else None
         start, folder = (self.start, None) if self.scheduler is None else batch_folder(self)
+        environment = None
+        if self.scheduler is not None:
+            environment = self.scheduler.environment(start if folder is None else None)
         entry = Entry(
             start=start,
             name=self.name,

@@ -298,7 +298,8 @@ class _StageCommands:
         self.launch_of = launch_of
         self.at: dict[tuple[int, int], tuple[Command, Stage]] = {}
         self._every: dict[int, list[Command]] = {stage.order: [] for stage in stages}
-        own = own_sources(script.texts)
+        unfolded = {id(each.command.span.in_file().source) for each in stages if each.command is not None}
+        own = own_sources(script.texts) | unfolded
         paths = [path.commands for path in script.resolution.paths]
         calls = [driver_calls(path, own) for path in paths]
         named = {id(stage.command): stage for stage in stages}

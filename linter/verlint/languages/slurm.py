@@ -9,11 +9,11 @@ import re
 from collections.abc import Sequence
 
 from verlint.languages.amounts import Amount
-from verlint.languages.bash.pieces import flat
+from verlint.languages.bash.pieces import Parts, flat
 from verlint.lazy import pattern
 from verlint.record import dataclass
 from verlint.source import Source, Span
-from verlint.value import Hop, Literal, Text, literal
+from verlint.value import Hole, Hop, Literal, Text, literal
 
 _LINE = pattern(r"^#SBATCH(?=[ \t])([^\n]*)", re.MULTILINE)
 _COMMAND = pattern(r"^[ \t]*[^\s#]", re.MULTILINE)
@@ -38,6 +38,7 @@ _VARIABLES = {
     "SLURM_GPUS_ON_NODE": "gpus-per-node",
 }
 """Variables of a job, with the option that decides each."""
+SUBMIT_FOLDER = "SLURM_SUBMIT_DIR"
 _GRES = pattern(r"(?:^|,)gpu(?::[\w.-]+?)??(?::(\d{1,9}))?(?=,|$|\()")
 _TYPED = pattern(r"(?:[\w.-]+:)?(\d{1,9})")
 
@@ -104,15 +105,26 @@ class Scheduler:
         found = self.get("chdir")
         return None if found is None or not found.value else literal(found.value, found.value_span)
 
-    def environment(self) -> dict[str, Text]:
-        """The variables in which Slurm tells a script what it asked for. `sbatch` may be told otherwise."""
+    def environment(self, start: str | None = None) -> dict[str, Text]:
+        """The variables in which Slurm tells a script what it asked for. `sbatch` may be told otherwise. `start` is the
+        folder below the root that the script starts in, None for one outside."""
         found: dict[str, Text] = {}
+        if start is not None and self.folder is None:
+            found[SUBMIT_FOLDER] = submit_folder((Hole(("cwd", start), SUBMIT_FOLDER, ""),))
         for name, option in _VARIABLES.items():
             amount = self.gpus if name == "SLURM_GPUS_ON_NODE" else self.amount(option)
             if amount is not None:
                 hops = (Hop(amount.span, f"{name}={amount.number}"),)
                 found[name] = Text((Literal(str(amount.number), amount.span, hops, f"sbatch --{option}"),))
         return found
+
+
+def submit_folder(called_in: Parts) -> Text:
+    """`SLURM_SUBMIT_DIR`, which is the folder that `sbatch` is called in."""
+    first = called_in[0] if called_in else None
+    if isinstance(first, Hole) and isinstance(first.key, tuple) and first.key[0] == "cwd":
+        return Text((Hole(first.key, SUBMIT_FOLDER, "folder that sbatch is called in"), *called_in[1:]))
+    return Text(called_in)
 
 
 def scheduler_of(source: Source) -> Scheduler | None:
@@ -170,26 +182,31 @@ def _directives(source: Source, start: int, end: int) -> list[Directive]:
 @dataclass(frozen=True, slots=True)
 class BatchCall:
     """A call of `sbatch`: the words of the script and its arguments (none for a string, `--wrap`), that string, the
-    variables that `--export` sets, the long names of the options given, and the folder of `--chdir`."""
+    variables that `--export` sets, the long names of the options given, the folder of `--chdir`, and what
+    `--dependency` says."""
 
     words: tuple[Text, ...]
     wrapped: Text | None
     exported: dict[str, Text]
     options: frozenset[str]
     chdir: Text | None = None
+    dependency: Text | None = None
 
     def folder(self, source: Source) -> Text | None:
         """The folder that the script is started in, None for the one that `sbatch` is called in."""
         scheduler = scheduler_of(source) if self.chdir is None else None
         return self.chdir if scheduler is None else scheduler.folder
 
-    def environment(self, source: Source) -> dict[str, Text]:
-        """The variables of the script, as far as the call leaves them to its header."""
+    def environment(self, source: Source, called_in: Parts) -> dict[str, Text]:
+        """The variables of the script, as far as the call leaves them to its header; `called_in` is the folder that
+        `sbatch` is called in."""
         scheduler = scheduler_of(source)
         own = {} if scheduler is None else scheduler.environment()
         gpus = {"gpus", "gres", "gpus-per-node", "gpus-per-task"}
         changed = self.options | ({"gpus-per-node"} if self.options & gpus else frozenset())
-        found = {name: text for name, text in own.items() if _VARIABLES[name] not in changed}
+        found = {name: text for name, text in own.items() if _VARIABLES.get(name) not in changed}
+        if self.folder(source) is None:
+            found[SUBMIT_FOLDER] = submit_folder(called_in)
         return {**found, **self.exported}
 
 
@@ -199,6 +216,7 @@ def batch_call(argv: Sequence[Text]) -> BatchCall:
     exported: dict[str, Text] = {}
     wrapped: Text | None = None
     folder: Text | None = None
+    dependency: Text | None = None
     at = 1
     while at < len(argv):
         text = argv[at].known or argv[at].prefix
@@ -218,8 +236,11 @@ def batch_call(argv: Sequence[Text]) -> BatchCall:
             exported.update(_exported(given))
         elif option == "chdir":
             folder = given
+        elif option == "dependency":
+            dependency = given
         at += 1
-    return BatchCall(tuple(argv[at:]) if wrapped is None else (), wrapped, exported, frozenset(names), folder)
+    words = tuple(argv[at:]) if wrapped is None else ()
+    return BatchCall(words, wrapped, exported, frozenset(names), folder, dependency)
 
 
 def _exported(given: Text) -> dict[str, Text]:

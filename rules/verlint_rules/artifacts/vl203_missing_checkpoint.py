@@ -196,7 +196,9 @@ def _judge(use: Use, ledger: Ledger, ctx: Context) -> _Verdict | None:
     same = [save for save in ledger.saves if save.key == use.key]
     if any(save.command is use.command for save in same):
         return None  # a run that goes on from its own folder
-    earlier = [save for save in same if save.place.before(use.place)]
+    here = [save for save in same if save.place.call == use.place.call and save.place.path == use.place.path]
+    apart = same if not here else [*here, *(save for save in same if save.place.call != use.place.call)]
+    earlier = [save for save in apart if save.place.before(use.place)]
     saving = [save for save in earlier if not save.never]
     if saving:
         return _missing_role(use, saving)

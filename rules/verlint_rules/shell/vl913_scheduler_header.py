@@ -8,9 +8,10 @@ are not those that the header promises.
 Slurm reads its header down to the first command. An `#SBATCH` line below, after a `set -e` or an `export`, is a
 comment.
 
-More than what is asked for is an error, less a warning. Silent where either number comes from the environment
-(`${SLURM_NNODES}` is always right), where the header gives a range, for GPUs that are asked for in total, where the
-script starts something else on the remaining nodes or GPUs, and for launches in a container or on another host.
+More than what is asked for is an error, also in a launcher that the batch script calls; less is a warning. Silent where
+either number comes from the environment (`${SLURM_NNODES}` is always right) or the call of `sbatch` asks for another
+one, where the header gives a range, for GPUs that are asked for in total, where the script starts something else on
+the remaining nodes or GPUs, and for launches in a container or on another host.
 
 Fix: take the numbers from Slurm, `trainer.nnodes="${SLURM_NNODES}"` and
 `trainer.n_gpus_per_node="${SLURM_GPUS_ON_NODE}"`, or write the same in both.
@@ -26,12 +27,14 @@ from verlint.experiment.script import Script
 from verlint.finding import Finding, Severity
 from verlint.languages.bash.syntax import Node, Redirect, Word
 from verlint.languages.bash.walk import walk
+from verlint.languages.bash.wrappers import program_name, unwrap
 from verlint.lazy import pattern
 from verlint.rule import ERROR, Context, rule
 from verlint.verl.facts import GPUS, NODES
 
 TYPE_CHECKING = False  # as `typing` says it, without its import
 if TYPE_CHECKING:
+    from verlint.experiment.project import Project
     from verlint.languages.amounts import Amount
 
 _ELSEWHERE = pattern(
@@ -64,6 +67,45 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
             for key, offer, what in offers:
                 if offer is not None and (found := _judged(launch, key, offer, what, ctx)) is not None:
                     yield found
+    changed = _changed_by_calls(script, ctx.project)
+    for launch in _started_elsewhere(script, ctx.project, seen):
+        for key, offer, what in offers:
+            if offer is None or key in changed or (launch[key].number() or 0) <= offer.number:
+                continue
+            found = _judged(launch, key, offer, what, ctx)
+            if found is not None:
+                yield found
+
+
+def _started_elsewhere(script: Script, project: Project, seen: set[object]) -> Iterator[Launch]:
+    """The launches in the launchers that a batch script or job calls, with what it gives them."""
+    own = {id(text) for text in script.texts}
+    for path in script.resolution.paths:
+        for command in path.commands:
+            if id(command.span.in_file().source) in own or command.span.order() in seen:
+                continue
+            launch = project.launch(command)
+            if launch is not None:
+                seen.add(command.span.order())
+                yield launch
+
+
+def _changed_by_calls(script: Script, project: Project) -> frozenset[str]:
+    """What a call of `sbatch` in the project asks for in the place of the header."""
+    if script.scheduler is None:
+        return frozenset()
+    from verlint.languages.slurm import batch_call
+
+    name = script.path.rsplit("/", 1)[-1]
+    options: set[str] = set()
+    for variant in project.variants:
+        argv = unwrap(variant.command.argv).argv
+        if argv and program_name(argv[0]) == "sbatch":
+            call = batch_call(argv)
+            if call.words and (call.words[0].known or name).rsplit("/", 1)[-1] == name:
+                options |= call.options
+    nodes = {NODES} if "nodes" in options else set()
+    return frozenset(nodes | ({GPUS} if any(each.startswith(("gpus", "gres")) for each in options) else set()))
 
 
 def _late(script: Script, ctx: Context) -> Iterator[Finding]:

@@ -293,10 +293,13 @@ class SimpleCommands(Scripts):
         return found
 
     def _batch(self, words: list[Text], node: Simple) -> None:
-        """`sbatch …`: the script runs later, in a shell of its own, and prints into a file."""
+        """`sbatch …`: the script runs later, in a shell of its own, and prints into a file.
+
+        The key of the number that `sbatch` itself prints says which event of the run the call is."""
         from verlint.languages.slurm import batch_call
 
         call = batch_call(words)
+        number = Hole(("job", len(self.run.events) - 1), "$(sbatch)", "number of the job", self.span(node))
         output, self.output = self.output, None
         substituting, self.substituting = self.substituting, False
         background, self.background = self.background, False
@@ -311,7 +314,8 @@ class SimpleCommands(Scripts):
             self.output, self.substituting, self.background = output, substituting, background
         self.status = None
         if output is not None:
-            self.write((self.hole("$(sbatch)", "number of the job", node),))
+            self.run.answers["empty", number.key] = False
+            self.write((number,) if "parsable" in call.options else (Literal("Submitted batch job "), number))
 
     def _batch_script(self, call: BatchCall, node: Simple) -> None:
         """The script of a call of `sbatch`, read here and started in the folder of `--chdir`."""
@@ -323,14 +327,16 @@ class SimpleCommands(Scripts):
         cwd = None if folder is None else self.absolute(folder.parts)
         arguments = self.passed(list(call.words[1:]))
         self._exporting(
-            call.environment(source),
+            call.environment(source, self.cwd),
             lambda: self._child(source, call.words[0].parts, arguments, node, cwd=cwd),
         )
 
     def _batch_text(self, call: BatchCall, text: Parts, node: Simple) -> None:
         """The script of a call of `sbatch` that reads it from its input."""
         source = self._embedded(text)
-        self._exporting(call.environment(source), lambda: self._child(source, plain("sbatch"), self.passed([]), node))
+        self._exporting(
+            call.environment(source, self.cwd), lambda: self._child(source, plain("sbatch"), self.passed([]), node)
+        )
 
     def _ray_job(self, words: list[Text], node: Simple) -> None:
         """`ray job submit … -- bash …`: the shell runs in the folder that is sent along, with the variables of the
