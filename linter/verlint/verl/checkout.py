@@ -12,7 +12,7 @@ from verlint import disk
 from verlint.files.tree import Tree
 from verlint.languages.hydra.override import Override
 from verlint.lazy import pattern
-from verlint.record import dataclass
+from verlint.record import dataclass, replace
 from verlint.verl.effective import FORK_FAMILIES, best_fit, config_name, said_version, schema_on_disk, what_fits
 from verlint.verl.in_use import ROOT, Call, Found
 from verlint.verl.interpolation import ConfigError
@@ -26,7 +26,11 @@ MARK = "verl/trainer/config/ppo_trainer.yaml"
 MAX_ANCESTORS = 8
 _MAIN = pattern(r"@hydra\.main\(\s*config_path\s*=\s*['\"]([^'\"]+)['\"]\s*,\s*config_name\s*=\s*['\"]([^'\"]+)['\"]")
 _PIN = pattern(r"""(?im)^[^#\n]*?(?<![\w-])["']?verl(?:\[[^\]\n]*\])?\s*(?:==\s*|@\s*git\+\S+?@)v?(\d[\w.]*)""")
-_REQUIREMENTS = pattern(r"requirements[\w.-]*\.txt|pyproject\.toml")
+_LOCKED = pattern(r'''(?m)^name = "verl"\r?\nversion = "(\d[\w.]*)"''')
+_REQUIREMENTS = pattern(r"requirements[\w.-]*\.txt|pyproject\.toml|setup\.(?:py|cfg)|(?:environment|conda)[\w.-]*\.ya?ml")
+_STARTS = ("uv.lock", "poetry.lock", "requirements", "pyproject", "setup.", "environment", "conda")
+"""How the names of files with pins start, the one that counts first."""
+_LOCKS = pattern(r"(?:uv|poetry)\.lock")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,8 @@ class Finder:
         place = self.checkout(asked.folders)
         if place is not None:
             return self.on_disk(place, asked.call, "checkout", asked.folders)
+        if asked.call.module.startswith("recipe.") and self._has_recipe(asked):
+            asked = replace(asked, call=replace(asked.call, undecided=True))  # a recipe of the project, with its config
         for folder in asked.folders:
             pin = self.pin(folder)
             if pin is not None:
@@ -90,6 +96,12 @@ class Finder:
         if key not in self._fitting:
             self._fitting[key] = best_fit(name, asked.overrides)
         return self._fitting[key]
+
+    def _has_recipe(self, asked: Asked) -> bool:
+        """Whether the recipe that a call starts lies in the project."""
+        file = asked.call.module.replace(".", "/") + ".py"
+        folders = [each for folder in asked.folders for each in (folder, *folder.parents)]
+        return any(disk.is_file(each / file) for each in folders if each.is_relative_to(self.root))
 
     # ---- checkouts
 
@@ -181,12 +193,13 @@ class Finder:
 
     def _pin_in(self, folder: Path) -> tuple[str, str] | None:
         inside = _below_anchor(folder)
-        for name in self._disk.listing(inside, "requirements", "pyproject"):
-            if _REQUIREMENTS.fullmatch(name):
-                source = self._disk.source(posixpath.join(inside, name))
-                match = _PIN.search(source.text) if source is not None and "verl" in source.text else None
-                if match is not None:
-                    return match[1], os.path.relpath(folder / name, self.root).replace(os.sep, "/")
+        names = self._disk.listing(inside, *_STARTS)
+        for name in sorted(names, key=lambda each: _STARTS.index(next(filter(each.startswith, _STARTS)))):
+            search = _PIN if _REQUIREMENTS.fullmatch(name) else _LOCKED if _LOCKS.fullmatch(name) else None
+            source = self._disk.source(posixpath.join(inside, name)) if search is not None else None
+            match = search.search(source.text) if search is not None and source and "verl" in source.text else None
+            if match is not None:
+                return match[1], os.path.relpath(folder / name, self.root).replace(os.sep, "/")
         return None
 
     def installed(self) -> tuple[str, Path | None]:

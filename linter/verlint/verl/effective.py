@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from operator import attrgetter
@@ -276,6 +277,13 @@ def schema_on_disk(
 
 def config_name(call: Call, version: str) -> str:
     """The config that a call starts with on a released version, "" when the version has no such entry point."""
-    if call.undecided or call.config_path or call.config_dir:
+    if call.undecided or call.config_dir or (call.config_path and not is_of_package(call)):
         return ""
     return call.config_name or config_of(version, call.module)
+
+
+def is_of_package(call: Call) -> bool:
+    """Whether `--config-path` names the configs of the release itself: Hydra takes a relative path from the folder of
+    the entry point, wherever the launcher is started, and the configs of each lie in `config` beside it."""
+    given = posixpath.normpath(call.config_path) if call.config_path else ""
+    return given == "config" and call.module.startswith(("verl.trainer.", "verl.experimental."))

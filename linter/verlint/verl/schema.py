@@ -139,6 +139,8 @@ def class_fields(version: str, target: str) -> Mapping[str, list[Any]]:
 def leaves_of(version: str, name: str) -> Mapping[str, Data] | None:
     """The leaves of a config of a released version, references unresolved; None when the version has none of it."""
     rows = _line(f"config {name}")
+    if rows is None and name == "dapo_trainer" and version in versions():
+        return _of_recipe(version, name)
     if rows is None or version not in versions():
         return None
     place = versions().index(version)
@@ -158,6 +160,15 @@ def leaves_of(version: str, name: str) -> Mapping[str, Data] | None:
     elif place:
         before = leaves_of(versions()[place - 1], name) or {}
     return _changed(before, gone, put)
+
+
+def _of_recipe(version: str, name: str) -> Mapping[str, Data] | None:
+    """The leaves of a recipe's config, which is built on one of the release."""
+    from verlint.verl.recipes import recipe_of_config
+
+    recipe = recipe_of_config(version, name)
+    below = leaves_of(version, recipe.base) if recipe is not None else None
+    return None if recipe is None or below is None else _changed(below, [], recipe.sets)
 
 
 def _changed(before: Mapping[str, Data], gone: list[str], put: Mapping[str, Data]) -> Mapping[str, Data]:
@@ -427,6 +438,10 @@ def config_of(version: str, module: str) -> str:
     """The config that an entry point starts with, "" when the version has no such entry point."""
     known = known_version(version)
     row = facts("entries", known).get(module) if known else None
+    if row is None and known and module.startswith("recipe."):
+        from verlint.verl.recipes import recipe_config
+
+        return recipe_config(known, module)
     return row[1] if row else ""
 
 

@@ -55,15 +55,15 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
         return
     offers = ((NODES, topology.nodes, "node"), (GPUS, topology.gpus, "GPU per node"))
     seen: set[object] = set()
-    for text in script.texts:
-        for variant in variants_in(ctx.project, text):
-            launch = ctx.project.launch(variant.command)
-            if launch is None or launch.span.order() in seen or launch.span.source is not text:
-                continue
-            seen.add(launch.span.order())
-            for key, offer, what in offers:
-                if offer is not None and (found := _judged(launch, key, offer, what, ctx)) is not None:
-                    yield found
+    texts = {id(text) for text in script.texts}
+    for variant in variants_in(ctx.project, script.source):
+        launch = ctx.project.launch(variant.command)
+        if launch is None or launch.span.order() in seen or id(launch.span.source) not in texts:
+            continue
+        seen.add(launch.span.order())
+        for key, offer, what in offers:
+            if offer is not None and (found := _judged(launch, key, offer, what, ctx)) is not None:
+                yield found
 
 
 def _late(script: Script, ctx: Context) -> Iterator[Finding]:
