@@ -26,6 +26,14 @@ MARK = "verl/trainer/config/ppo_trainer.yaml"
 MAX_ANCESTORS = 8
 _MAIN = pattern(r"@hydra\.main\(\s*config_path\s*=\s*['\"]([^'\"]+)['\"]\s*,\s*config_name\s*=\s*['\"]([^'\"]+)['\"]")
 _PIN = pattern(r"""(?im)^[^#\n]*?(?<![\w-])["']?verl(?:\[[^\]\n]*\])?\s*(?:==\s*|@\s*git\+\S+?@)v?(\d[\w.]*)""")
+_INSTALLS = pattern(
+    r"\bpip3?\s+install\b[^\n;&|]*?[\s\"']verl(?:\[[^\]\n]*\])?==(\d[\w.]*)"
+    r"|\bgit\s+clone\s+(?:-b|--branch)[ =]v(\d[\w.]*)\s[^\n]*/verl(?:\.git)?(?=\s|$)"
+    r"|\bgit\s+clone\s[^\n;&|]*/verl(?:\.git)?\s*(?:\n|&&|;)\s*cd\s+verl\s*(?:\n|&&|;)\s*git\s+checkout\s+(?:tags/)?v(\d[\w.]*)"
+)
+"""How a text installs a version of VeRL."""
+_TELLING = ("README", "Dockerfile", "install", "setup")
+_TOLD = pattern(r"README\.md|Dockerfile[\w.-]*|(?:install|setup)[\w-]*\.sh")
 _LOCKED = pattern(r'''(?m)^name = "verl"\r?\nversion = "(\d[\w.]*)"''')
 _REQUIREMENTS = pattern(r"requirements[\w.-]*\.txt|pyproject\.toml|setup\.(?:py|cfg)|(?:environment|conda)[\w.-]*\.ya?ml")
 _STARTS = ("uv.lock", "poetry.lock", "requirements", "pyproject", "setup.", "environment", "conda")
@@ -38,7 +46,8 @@ class Asked:
     """What a launch gives to find its VeRL by.
 
     `said`: who names a version or a checkout, and how, the first counts. `folders`: where a checkout may lie at or
-    above, absolute, best first. `base`: the version its family builds on."""
+    above, absolute, best first. `base`: the version its family builds on. `text`: the file that holds the launch, which
+    may install VeRL."""
 
     call: Call
     overrides: Sequence[Override]
@@ -46,6 +55,7 @@ class Asked:
     folders: Sequence[Path]
     family: str = ""
     base: str = ""
+    text: str = ""
 
 
 class Finder:
@@ -78,6 +88,8 @@ class Finder:
             return self.on_disk(place, asked.call, "checkout", asked.folders)
         if asked.call.module.startswith("recipe.") and self._has_recipe(asked):
             asked = replace(asked, call=replace(asked.call, undecided=True))  # a recipe of the project, with its config
+        if (installed := _installed_by([asked.text])) is not None:
+            return said_version(installed, "the installation in this file", config_name(asked.call, installed))
         for folder in asked.folders:
             pin = self.pin(folder)
             if pin is not None:
@@ -200,7 +212,10 @@ class Finder:
             match = search.search(source.text) if search is not None and source and "verl" in source.text else None
             if match is not None:
                 return match[1], os.path.relpath(folder / name, self.root).replace(os.sep, "/")
-        return None
+        told = [each for each in self._disk.listing(inside, *_TELLING) if _TOLD.fullmatch(each)]
+        sources = [self._disk.source(posixpath.join(inside, each)) for each in told]
+        version = _installed_by([source.text for source in sources if source is not None])
+        return None if version is None else (version, os.path.relpath(folder / told[0], self.root).replace(os.sep, "/"))
 
     def installed(self) -> tuple[str, Path | None]:
         """The version of an installed distribution of VeRL, and its place when its configs are there. From the names of
@@ -208,6 +223,18 @@ class Finder:
         if self._installed is None:
             self._installed = _installed()
         return self._installed
+
+
+def _installed_by(texts: Iterable[str]) -> str | None:
+    """The version of VeRL that texts install, where all agree; None where they do not, or say none."""
+    found = {
+        version
+        for text in texts
+        if "verl" in text
+        for match in _INSTALLS.finditer(text)
+        if (version := next(filter(None, match.groups()), ""))
+    }
+    return found.pop() if len(found) == 1 else None
 
 
 def _installed() -> tuple[str, Path | None]:
