@@ -45,6 +45,7 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
             "checkpoint, and they are gone with the cluster",
             value=f"{FOLDER} = {value}" if value.given else f"{FOLDER} is not given: checkpoints/PROJECT/EXPERIMENT",
             help="save below a bucket that file_mounts mounts (mode: MOUNT)",
+            severity=None if value.given else WARNING,
         ).with_related(launch[_NODES].span, f"{_NODES} = {int(nodes)}")
     mount = None if root is None else mount_of(ctx.project, launch.command, str(value))
     if root is not None and (mount is None or not mount.shared):
