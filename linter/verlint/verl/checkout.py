@@ -35,7 +35,9 @@ _INSTALLS = pattern(
 _TELLING = ("README", "Dockerfile", "install", "setup")
 _TOLD = pattern(r"README\.md|Dockerfile[\w.-]*|(?:install|setup)[\w-]*\.sh")
 _LOCKED = pattern(r'''(?m)^name = "verl"\r?\nversion = "(\d[\w.]*)"''')
-_REQUIREMENTS = pattern(r"requirements[\w.-]*\.txt|pyproject\.toml|setup\.(?:py|cfg)|(?:environment|conda)[\w.-]*\.ya?ml")
+_REQUIREMENTS = pattern(
+    r"requirements[\w.-]*\.txt|pyproject\.toml|setup\.(?:py|cfg)|(?:environment|conda)[\w.-]*\.ya?ml"
+)
 _STARTS = ("uv.lock", "poetry.lock", "requirements", "pyproject", "setup.", "environment", "conda")
 """How the names of files with pins start, the one that counts first."""
 _LOCKS = pattern(r"(?:uv|poetry)\.lock")
@@ -88,12 +90,9 @@ class Finder:
             return self.on_disk(place, asked.call, "checkout", asked.folders)
         if asked.call.module.startswith("recipe.") and self._has_recipe(asked):
             asked = replace(asked, call=replace(asked.call, undecided=True))  # a recipe of the project, with its config
-        if (installed := _installed_by([asked.text])) is not None:
-            return said_version(installed, "the installation in this file", config_name(asked.call, installed))
-        for folder in asked.folders:
-            pin = self.pin(folder)
-            if pin is not None:
-                return said_version(pin[0], pin[1], config_name(asked.call, pin[0]))
+        pin = self._pinned(asked)
+        if pin is not None:
+            return said_version(pin[0], pin[1], config_name(asked.call, pin[0]))
         if asked.family in FORK_FAMILIES:
             return said_version(asked.family, "family", config_name(asked.call, "0.4.1"))
         if asked.base:
@@ -192,6 +191,13 @@ class Finder:
         return source.text.strip() if source is not None else ""
 
     # ---- pins and installed distributions
+
+    def _pinned(self, asked: Asked) -> tuple[str, str] | None:
+        """The version that the file with the launch installs, or a file above pins, and who says so."""
+        here = _installed_by([asked.text])
+        if here is not None:
+            return here, "the installation in this file"
+        return next((pin for folder in asked.folders if (pin := self.pin(folder)) is not None), None)
 
     def pin(self, folder: Path) -> tuple[str, str] | None:
         """The version that the nearest requirements file at or above a folder pins, and the file. Looks no further up

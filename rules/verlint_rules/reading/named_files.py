@@ -260,7 +260,7 @@ def _near(path: str, bases: Sequence[str], project: Project, cutoff: float = 0.7
 
 
 def _in_folder_alike(base: str, path: str, tree: Tree) -> str:
-    """The path with the first folder that is not there written as one of a similar name, where the file lies in that."""
+    """The path with its first missing folder written as one of a similar name, where the file lies in that."""
     from difflib import get_close_matches
 
     pieces = posixpath.normpath(path).split("/")

@@ -6,9 +6,9 @@ launcher that does not hand on its arguments forgets them without a word, and ru
 stops with `unrecognized arguments`.
 
 Known are launchers with one `while … case $1` loop, and tools of the checkout that declare their options with
-argparse, click, fire, typer or a data class, and VeRL's own `verl.model_merger`. Silent for tools that look at known options only (`parse_known_args`),
-have subcommands or take options from elsewhere, for launchers that hand on to such a program, for beginnings that
-argparse completes, for options of Hydra itself, and for words that are not known before the run.
+argparse, click, fire, typer or a data class, and VeRL's own `verl.model_merger`. Silent for tools that look at known
+options only (`parse_known_args`), have subcommands or take options from elsewhere, for launchers that hand on to such a
+program, for beginnings that argparse completes, for options of Hydra itself, and for words that are not known before the run.
 
 Fix: write the option that the launcher takes; overrides of the trainer are written `key=value`. The unsafe fix writes
 the one similar name.

@@ -34,9 +34,7 @@ TYPE_CHECKING = False  # as `typing` says it, without its import
 if TYPE_CHECKING:
     from verlint.languages.amounts import Amount
 
-_ELSEWHERE = pattern(
-    r"--(?:nodelist|exclude|relative)\b|\bvllm\s+serve\b|\blaunch_server\b|api_server\b|\bserver\b"
-)
+_ELSEWHERE = pattern(r"--(?:nodelist|exclude|relative)\b|\bvllm\s+serve\b|\blaunch_server\b|api_server\b|\bserver\b")
 """What a script has that gives nodes or GPUs to something beside the trainer."""
 
 

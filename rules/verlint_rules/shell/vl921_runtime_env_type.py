@@ -5,8 +5,8 @@ be of type Dict[str, str]". Hydra reads `…runtime_env.env_vars.NCCL_DEBUG_LEVE
 and JSON does the same with what has no quotes. In bash the quotes of `="1"` are gone before Hydra sees them.
 
 Looked at are overrides of VeRL's `ray_kwargs.ray_init.runtime_env`, `--runtime-env-json`, the file of
-`--runtime-env`, and `runtimeEnvYAML` of a RayJob. Silent for `TRANSFER_QUEUE_ENABLE` where `transfer_queue.enable` is true, as it always is under
-`main_ppo_sync`: VeRL then writes the text itself.
+`--runtime-env`, and `runtimeEnvYAML` of a RayJob. Silent for `TRANSFER_QUEUE_ENABLE` where `transfer_queue.enable` is
+true, as it always is under `main_ppo_sync`: VeRL then writes the text itself.
 
 Fix: give Hydra the quotes, `…env_vars.X="'1'"`, and JSON its own, `{"env_vars": {"X": "1"}}`.
 """

@@ -62,7 +62,9 @@ def _is_plain(launch: Launch) -> bool:
     """Whether Python itself starts the trainer, and nothing in sight sets ranks."""
     found = unwrap(launch.command.argv)
     words = found.argv
-    if not words or not is_python(program_name(words[0])) or len(words) > 2 and words[2].known != launch.program.entry:
+    if not words or not is_python(program_name(words[0])):
+        return False
+    if len(words) > 2 and words[2].known != launch.program.entry:
         return False
     given = {*launch.command.around.environment, *launch.command.prefix, *found.assignments}
     text = launch.span.in_file().source.text
