@@ -166,11 +166,13 @@ class Launches:
         call = call_of(launch.program.entry, launch.program.arguments)
         base = _base_version(family, launch["algorithm.adv_estimator"])
         folders = self._checkout_folders(launch.command, source)
-        found = self.finder.find(Asked(call, launch.overrides, named, folders, family, base, launch.command.made))
+        text = "" if source is None else source.text
+        made = launch.command.made
+        found = self.finder.find(Asked(call, launch.overrides, named, folders, family, base, made, text))
         if found.schema is None and config and not found.program:
             # a released version has no config of the project, but the one below it
             below = replace(call, config_name=config, config_path="", config_dir="")
-            found = self.finder.find(Asked(below, launch.settings, named, folders, family, base, launch.command.made))
+            found = self.finder.find(Asked(below, launch.settings, named, folders, family, base, made, text))
         return found
 
     def _checkout_folders(self, command: Command, source: Source | None) -> list[Path]:

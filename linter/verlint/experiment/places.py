@@ -18,7 +18,7 @@ from verlint.value import Hole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from verlint.languages.jobs.job import Mount
+    from verlint.languages.jobs.job import Job, Mount
 
 _KNOWN: WeakKeyDictionary[Project, Mapping[int, _Written]] = WeakKeyDictionary()
 _CALLED: WeakKeyDictionary[Project, Mapping[int, list[Source]]] = WeakKeyDictionary()
@@ -92,6 +92,12 @@ def _collect_called(project: Project) -> dict[int, list[Source]]:
                     known.add(id(source))
                     out.setdefault(id(script.source), []).append(source)
     return out
+
+
+def job_of(project: Project, command: Command) -> Job | None:
+    """The job that runs a command, None for a command of a script."""
+    sites = project.sites.get(command.span.order(), ())
+    return next((each.entry.job for each in sites if each.command is command and each.entry.job is not None), None)
 
 
 def mount_of(project: Project, command: Command, path: str) -> Mount | None:

@@ -30,7 +30,21 @@ if TYPE_CHECKING:
 MARK = "verl/trainer/config/ppo_trainer.yaml"
 MAX_ANCESTORS = 8
 _PIN = pattern(r"""(?im)^[^#\n]*?(?<![\w-])["']?verl(?:\[[^\]\n]*\])?\s*(?:==\s*|@\s*git\+\S+?@)v?(\d[\w.]*)""")
-_REQUIREMENTS = pattern(r"requirements[\w.-]*\.txt|pyproject\.toml")
+_INSTALLS = pattern(
+    r"\bpip3?\s+install\b[^\n;&|]*?[\s\"']verl(?:\[[^\]\n]*\])?==(\d[\w.]*)"
+    r"|\bgit\s+clone\s+(?:-b|--branch)[ =]v(\d[\w.]*)\s[^\n]*/verl(?:\.git)?(?=\s|$)"
+    r"|\bgit\s+clone\s[^\n;&|]*/verl(?:\.git)?\s*(?:\n|&&|;)\s*cd\s+verl\s*(?:\n|&&|;)\s*git\s+checkout\s+(?:tags/)?v(\d[\w.]*)"
+)
+"""How a text installs a version of VeRL."""
+_TELLING = ("README", "Dockerfile", "install", "setup")
+_TOLD = pattern(r"README\.md|Dockerfile[\w.-]*|(?:install|setup)[\w-]*\.sh")
+_LOCKED = pattern(r'''(?m)^name = "verl"\r?\nversion = "(\d[\w.]*)"''')
+_REQUIREMENTS = pattern(
+    r"requirements[\w.-]*\.txt|pyproject\.toml|setup\.(?:py|cfg)|(?:environment|conda)[\w.-]*\.ya?ml"
+)
+_STARTS = ("uv.lock", "poetry.lock", "requirements", "pyproject", "setup.", "environment", "conda")
+"""How the names of files with pins start, the one that counts first."""
+_LOCKS = pattern(r"(?:uv|poetry)\.lock")
 
 
 @dataclass(frozen=True)
@@ -39,7 +53,8 @@ class Asked:
 
     `said`: who names a version or a checkout, and how, the first counts. `folders`: where a checkout may lie at or
     above, absolute, best first. `base`: the version its family builds on. `made`: the files that the launcher writes
-    before, by their path below the root of the project."""
+    before, by their path below the root of the project. `text`: the file that holds the launch, which may install
+    VeRL."""
 
     call: Call
     overrides: Sequence[Override]
@@ -48,6 +63,7 @@ class Asked:
     family: str = ""
     base: str = ""
     made: Mapping[str, Source] = field(default_factory=dict)
+    text: str = ""
 
     @property
     def written(self) -> tuple[tuple[str, Source], ...]:
@@ -84,10 +100,9 @@ class Finder:
         place = self.checkout(asked.folders)
         if place is not None:
             return self.on_disk(place, asked, "checkout")
-        for folder in asked.folders:
-            pin = self.pin(folder)
-            if pin is not None:
-                return self._said(pin[0], pin[1], asked)
+        pin = self._pinned(asked)
+        if pin is not None:
+            return self._said(pin[0], pin[1], asked)
         if asked.family in FORK_FAMILIES:
             return said_version(asked.family, "family", config_name(asked.call, "0.4.1"))
         if asked.base:
@@ -223,6 +238,13 @@ class Finder:
 
     # ---- pins and installed distributions
 
+    def _pinned(self, asked: Asked) -> tuple[str, str] | None:
+        """The version that the file with the launch installs, or a file above pins, and who says so."""
+        here = _installed_by([asked.text])
+        if here is not None:
+            return here, "the installation in this file"
+        return next((pin for folder in asked.folders if (pin := self.pin(folder)) is not None), None)
+
     def pin(self, folder: Path) -> tuple[str, str] | None:
         """The version that the nearest requirements file at or above a folder pins, and the file. Looks no further up
         than the project."""
@@ -235,13 +257,17 @@ class Finder:
 
     def _pin_in(self, folder: Path) -> tuple[str, str] | None:
         inside = _below_anchor(folder)
-        for name in self._disk.listing(inside, "requirements", "pyproject"):
-            if _REQUIREMENTS.fullmatch(name):
-                source = self._disk.source(posixpath.join(inside, name))
-                match = _PIN.search(source.text) if source is not None and "verl" in source.text else None
-                if match is not None:
-                    return match[1], os.path.relpath(folder / name, self.root).replace(os.sep, "/")
-        return None
+        names = self._disk.listing(inside, *_STARTS)
+        for name in sorted(names, key=lambda each: _STARTS.index(next(filter(each.startswith, _STARTS)))):
+            search = _PIN if _REQUIREMENTS.fullmatch(name) else _LOCKED if _LOCKS.fullmatch(name) else None
+            source = self._disk.source(posixpath.join(inside, name)) if search is not None else None
+            match = search.search(source.text) if search is not None and source and "verl" in source.text else None
+            if match is not None:
+                return match[1], os.path.relpath(folder / name, self.root).replace(os.sep, "/")
+        told = [each for each in self._disk.listing(inside, *_TELLING) if _TOLD.fullmatch(each)]
+        sources = [self._disk.source(posixpath.join(inside, each)) for each in told]
+        version = _installed_by([source.text for source in sources if source is not None])
+        return None if version is None else (version, os.path.relpath(folder / told[0], self.root).replace(os.sep, "/"))
 
     def installed(self) -> tuple[str, Path | None]:
         """The version of an installed distribution of VeRL, and its place when its configs are there. From the names of
@@ -249,6 +275,18 @@ class Finder:
         if self._installed is None:
             self._installed = _installed()
         return self._installed
+
+
+def _installed_by(texts: Iterable[str]) -> str | None:
+    """The version of VeRL that texts install, where all agree; None where they do not, or say none."""
+    found = {
+        version
+        for text in texts
+        if "verl" in text
+        for match in _INSTALLS.finditer(text)
+        if (version := next(filter(None, match.groups()), ""))
+    }
+    return found.pop() if len(found) == 1 else None
 
 
 def _installed() -> tuple[str, Path | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from operator import attrgetter
@@ -330,8 +331,16 @@ def schema_on_disk(
 
 def config_name(call: Call, version: str) -> str:
     """The config that a call starts with on a released version, "" when the version has no such entry point."""
-    if call.undecided or call.names_configs:
+    if call.undecided or (call.names_configs and not is_of_package(call)):
         return ""
     if call.module.startswith(RECIPES):
         return config_of(version, call.module, call.config_name)
     return call.config_name or config_of(version, call.module)
+
+
+def is_of_package(call: Call) -> bool:
+    """Whether `--config-path` names the configs of the release itself: Hydra takes a relative path from the folder of
+    the entry point, wherever the launcher is started, and the configs of each lie in `config` beside it."""
+    given = posixpath.normpath(call.config_path) if call.config_path else ""
+    elsewhere = call.config_dir or call.searchpath is not None
+    return given == "config" and not elsewhere and call.module.startswith(("verl.trainer.", "verl.experimental."))

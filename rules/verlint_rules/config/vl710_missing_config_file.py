@@ -4,6 +4,9 @@
 `verl/trainer/config`. The same goes for config groups (`model_engine=megatron`), whose options change with the version:
 `Could not find 'model_engine/mindspeed'`. `++` is no sign for groups.
 
+A relative `--config-path` counts from the folder of the entry point, so that `--config-path=config` means
+`verl/trainer/config` and never a folder of one's own.
+
 Judged are names on a checkout that is on disk, and names of other versions on a version that somebody named. A name
 that is only like one of VeRL's is to be verified, and any other is taken for a config of one's own; so is every name
 with `--config-path`, `--config-dir` or a search path.
@@ -19,7 +22,8 @@ from collections.abc import Iterator
 from verlint.experiment.launch import Launch
 from verlint.finding import Finding
 from verlint.rule import ERROR, Context, rule
-from verlint.verl.in_use import ROOT, call_of
+from verlint.value import Hole, Text
+from verlint.verl.in_use import ROOT, Call, call_of
 from verlint.verl.schema import config_of, facts, known_version, leaves_of, versions
 from verlint_rules.config.reporting import label_of, report
 from verlint_rules.config.view import everywhere, pictures, view_of
@@ -40,7 +44,34 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
             yield finding
     elif call.config_name and not call.undecided and call.config_path.startswith(ROOT):
         yield from _of_folder(launch, ctx, call.config_name, posixpath.normpath(call.config_path.removeprefix(ROOT)))
+    elif call.config_name and not call.undecided:
+        yield from _beside_the_entry(launch, ctx, call)
     yield from _groups(launch, ctx)
+
+
+def _beside_the_entry(launch: Launch, ctx: Context, call: Call) -> Iterator[Finding]:
+    """A config of the project whose folder is given relative, and so is looked for beside VeRL's entry point."""
+    folder, tree = call.config_path, ctx.project.tree
+    if not folder or folder.startswith(("/", "pkg:", "file:")) or call.entry.endswith(".py") or call.config_dir:
+        return
+    cwd = launch.command.around.cwd
+    first, rest = cwd.parts[0] if cwd.parts else None, Text(cwd.parts[1:]).known
+    if not isinstance(first, Hole) or not (isinstance(first.key, tuple) and first.key[0] == "cwd") or rest is None:
+        return
+    start = posixpath.join(str(first.key[1]), rest.strip("/"), folder)
+    file = posixpath.normpath(posixpath.join(start, f"{call.config_name}.yaml"))
+    beside = f"{call.module.rpartition('.')[0].replace('.', '/')}/{folder}"
+    if file.startswith("..") or not tree.exists(file) or tree.exists(posixpath.normpath(beside)):
+        return
+    if not call.module.startswith("verl.") or any(leaves_of(each, call.config_name) is not None for each in versions()):
+        return
+    at = next((word for word in launch.options if folder in (word.known or "")), None)
+    yield ctx.fail(
+        at if at is not None else launch.head,
+        f"Hydra looks for a relative --config-path beside {call.module}, not in the working directory, and stops with "
+        "'Primary config directory not found' or 'Cannot find primary config'",
+        help=f'--config-path="$PWD/{posixpath.normpath(folder)}"',
+    )
 
 
 def _of_folder(launch: Launch, ctx: Context, name: str, folder: str) -> Iterator[Finding]:

@@ -31,9 +31,14 @@ from verlint_rules.config.rejections import rejections
     severity=ERROR,
     since="0.1",
     fixable="unsafe",
-    words=("main_ppo", "main_dapo", "fsdp_sft_trainer"),
+    words=("main_ppo", "main_dapo", "fsdp_sft_trainer", "verl.trainer.main "),
 )
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
+    if launch.program.entry == "verl.trainer.main":
+        from verlint_rules.config.easyr1 import batches
+
+        yield from batches(launch, ctx)
+        return
     from verlint.verl.constraints.mini import ROWS as OF_BATCH
     from verlint.verl.constraints.ranks import ROWS as OF_RANKS
     from verlint.verl.constraints.supervised import PARTS

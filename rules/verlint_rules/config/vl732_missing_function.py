@@ -45,7 +45,7 @@ _ANYTHING = pattern(r"import[ \t]+\*|(?:globals|vars|locals)\(\)|setattr\(|__dic
     on=Launch,
     severity=ERROR,
     since="0.1",
-    words=("custom_reward_function", "custom_cls", "reward.reward_function"),
+    words=("custom_reward_function", "custom_cls", "reward.reward_function", "verl.trainer.main ", "--config-name"),
 )
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     for path, word, name in _named(launch):

@@ -5,7 +5,8 @@ Every GPU saves its own shard on its own node, and only the first node writes th
 merges it can take the missing shards for others without an error.
 
 An error where the run surely has more than one node and saves below `/tmp`, `/var/tmp` or `/dev/shm`; a warning where
-that is the default that the caller can replace (`${ROOT:-/tmp/x}`), or stands in a document. Silent for runs that save
+that is the default that the caller can replace (`${ROOT:-/tmp/x}`), or stands in a document. In a SkyPilot task the
+working folder is a copy on each node too, so a folder below it is as local. Silent for runs that save
 nothing, and for documents that only picture a command.
 
 Fix: save below a folder that all nodes share.
@@ -16,7 +17,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from verlint.experiment.launch import Launch
-from verlint.experiment.places import mount_of, within
+from verlint.experiment.places import job_of, mount_of, within
+from verlint.files.job_formats import SKYPILOT
 from verlint.finding import Finding
 from verlint.lazy import pattern
 from verlint.rule import ERROR, WARNING, Context, rule
@@ -25,19 +27,39 @@ from verlint_rules.artifacts.training import FOLDER, FREQUENCY, is_training
 from verlint_rules.config.view import pictures
 
 _LOCAL = pattern(r"(?:/tmp|/var/tmp|/dev/shm)(?=/|$)")
+_ELSEWHERE = pattern(r"/|~|\w+://")
 _NODES = "trainer.nnodes"
 
 
-@rule("VL105", "node-local-root", on=Launch, severity=ERROR, since="0.1", words=("/tmp", "/dev/shm"))
+@rule("VL105", "node-local-root", on=Launch, severity=ERROR, since="0.1", words=("/tmp", "/dev/shm", "num_nodes"))
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     nodes = launch[_NODES].number()
     if nodes is None or nodes < 2 or not _writes(launch) or pictures(launch):
         return
     value = launch[FOLDER]
     root = _local_root(value)
+    if root is None and _is_copied(launch, value, ctx):
+        yield ctx.fail(
+            value if value.given else launch.head,
+            f"each of {int(nodes)} nodes has a working folder of its own on SkyPilot, so no node gets all shards of a "
+            "checkpoint, and they are gone with the cluster",
+            value=f"{FOLDER} = {value}" if value.given else f"{FOLDER} is not given: checkpoints/PROJECT/EXPERIMENT",
+            help="save below a bucket that file_mounts mounts (mode: MOUNT)",
+            severity=None if value.given else WARNING,
+        ).with_related(launch[_NODES].span, f"{_NODES} = {int(nodes)}")
     mount = None if root is None else mount_of(ctx.project, launch.command, str(value))
     if root is not None and (mount is None or not mount.shared):
         yield _finding(launch, value, root, int(nodes), ctx)
+
+
+def _is_copied(launch: Launch, value: Value, ctx: Context) -> bool:
+    """Whether checkpoints go below the working folder of a SkyPilot task, which each node has a copy of."""
+    if value.given and (value.text is None or value.text.holes or _ELSEWHERE.match(value.text.prefix)):
+        return False
+    job = job_of(ctx.project, launch.command)
+    if job is None or job.format != SKYPILOT or launch.command.around.cwd.prefix.startswith("/"):
+        return False
+    return not any(mount.shared and not mount.path.startswith("/") for mount in job.mounts)
 
 
 def _writes(launch: Launch) -> bool:

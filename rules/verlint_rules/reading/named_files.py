@@ -114,7 +114,9 @@ def _in_config(command: Command, project: Project) -> Iterator[tuple[Text, str]]
     launch = project.launch(command)
     for key in READ_KEYS if launch is not None else ():
         override = launch.by_key.get(key) if launch is not None else None
-        if override is None or override not in (() if launch is None else launch.overrides):
+        if override is None or launch is None or (key == "config" and launch.program.entry != "verl.trainer.main"):
+            continue
+        if override not in launch.overrides and launch.program.entry != "verl.trainer.main":
             continue
         value = seen_from(override.value_text, command)
         path, _, name = (value.known or "").partition(":")
@@ -135,7 +137,7 @@ READ_KEYS = (
     *("custom_reward_function.path", "reward.custom_reward_function.path", "data.custom_cls.path"),
     *("actor_rollout_ref.rollout.multi_turn.tool_config_path", "worker.reward.reward_function"),
     *("actor_rollout_ref.rollout.multi_turn.interaction_config_path", "data.format_prompt"),
-    *("actor_rollout_ref.rollout.agent.agent_loop_config_path", "data.datagen.path"),
+    *("actor_rollout_ref.rollout.agent.agent_loop_config_path", "data.datagen.path", "config"),
 )
 """Keys of VeRL and EasyR1 that name a file of the checkout. Behind a colon EasyR1 takes the name of the function."""
 _READ = pattern(r"[\w.@+/-]+\.(?:py|ya?ml|json|jinja2?)")
@@ -242,6 +244,10 @@ def _near(path: str, bases: Sequence[str], project: Project, cutoff: float = 0.7
             return posixpath.join(folder, close[0]), join(base, posixpath.join(folder, close[0]))
     if not folder:
         return "", ""
+    for base in bases[:1]:
+        found = _in_folder_alike(base, path, project.tree)
+        if found:
+            return found, join(base, found)
     known = _of_suffix(project, suffix)
     for base in bases[:1]:
         seen = [posixpath.relpath(each, base or ".") for each in known]
@@ -251,6 +257,23 @@ def _near(path: str, bases: Sequence[str], project: Project, cutoff: float = 0.7
         if close:
             return close[0], join(base, close[0])
     return "", ""
+
+
+def _in_folder_alike(base: str, path: str, tree: Tree) -> str:
+    """The path with its first missing folder written as one of a similar name, where the file lies in that."""
+    from difflib import get_close_matches
+
+    pieces = posixpath.normpath(path).split("/")
+    for at, piece in enumerate(pieces[:-1]):
+        above = join(base, "/".join(pieces[:at]))
+        if tree.is_dir(join(above, piece)):
+            continue
+        for name in get_close_matches(piece, tree.listing(above or "."), _LOOKED_AT, 0.75):
+            found = "/".join([*pieces[:at], name, *pieces[at + 1 :]])
+            if tree.exists(join(base, found)):
+                return found
+        return ""
+    return ""
 
 
 # ---- what speaks against a finding

@@ -37,9 +37,7 @@ if TYPE_CHECKING:
     from verlint.experiment.project import Project
     from verlint.languages.amounts import Amount
 
-_ELSEWHERE = pattern(
-    r"--(?:nodelist|exclude|relative|overlap)\b|\bvllm\s+serve\b|\blaunch_server\b|api_server\b|\bserver\b"
-)
+_ELSEWHERE = pattern(r"--(?:nodelist|exclude|relative)\b|\bvllm\s+serve\b|\blaunch_server\b|api_server\b|\bserver\b")
 """What a script has that gives nodes or GPUs to something beside the trainer."""
 
 

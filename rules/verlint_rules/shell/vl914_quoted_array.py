@@ -7,6 +7,8 @@ silently: the others are lost.
 The other way round, a blank in an override makes it several words: `data.val_files=[a, b]` without quotes, and
 `trainer.nnodes =1`, `trainer.nnodes= 1`. Hydra rejects them before anything runs.
 
+`ARGS+=trainer.nnodes=2` without parentheses adds no element: it glues the text to the first one.
+
 Looked at are launches, Python programs and calls of scripts. Left alone are texts with blanks that hold no further
 override or option (prompts, names), values quoted for Hydra, a list handed to an option that takes one
 (`--vllm_args "--a 1 --b 2"`), `"${ARGS[@]}"`, `"${ARGS[0]}"`, unquoted `$CFG` and `${ARGS[*]}`, `echo`, `eval` and
@@ -27,7 +29,7 @@ from verlint.experiment.script import Script
 from verlint.experiment.stage import called_file
 from verlint.experiment.variants import Variant
 from verlint.finding import Edit, Finding, Safety
-from verlint.languages.bash.syntax import DoubleQuoted, Node, Param, Simple, Word
+from verlint.languages.bash.syntax import ArrayLit, Assign, DoubleQuoted, Node, Param, Simple, Word
 from verlint.languages.bash.walk import walk
 from verlint.languages.hydra.override import parse_override
 from verlint.lazy import pattern
@@ -47,6 +49,7 @@ from verlint_rules.shell.split_words import Split, split_overrides
 from verlint_rules.shell.unset_names import names_of
 
 _OVERRIDES = pattern(r"(?<=\s)[+~]{0,2}[A-Za-z_][\w-]*(?:[./@][\w@-]+)*=")
+_ELEMENT = pattern(r"[\"']?(?:[+~]{0,2}[A-Za-z_][\w-]*(?:\.[\w-]+)+=|--?[A-Za-z])")
 _FIRST = pattern(r"\s*[+~]{0,2}[A-Za-z_][\w./@-]*=")
 _OPTIONS = pattern(r"\s*--?[A-Za-z][\w-]*(?:[=\s]\S+)?\s+--?[A-Za-z][\w-]*")
 _QUOTING = pattern(r"[\"'\\*?\[]")
@@ -54,6 +57,7 @@ _QUOTING = pattern(r"[\"'\\*?\[]")
 
 @rule("VL914", "quoted-array", on=Script, severity=ERROR, since="0.1", fixable="safe")
 def check(script: Script, ctx: Context) -> Iterator[Finding]:
+    yield from _glued(script, ctx)
     for site in sites_in(variants_in(ctx.project, script.source)):
         node = _node(ctx.project, site[0]) if any(_starts_something(each, ctx) for each in site) else None
         if node is None:
@@ -66,6 +70,39 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
                 found = _of_word(script, written, text, word, number, ctx)
                 if found is not None:
                     yield found
+
+
+def _glued(script: Script, ctx: Context) -> Iterator[Finding]:
+    """Where `NAME+=value` glues an override or an option to the first element of an array."""
+    if script.document or "+=" not in script.source.text:
+        return
+    for text, program in script.syntax:
+        assigns = [
+            each
+            for group in program.groups
+            for node in walk(group)
+            if isinstance(node, Simple)
+            for each in (*node.assigns, *(word for word in node.words if isinstance(word, Assign)))
+        ]
+        arrays = {each.name: each for each in reversed(assigns) if isinstance(each.value, ArrayLit)}
+        plain = {each.name for each in assigns if not isinstance(each.value, ArrayLit) and not each.append}
+        for each in assigns:
+            written = text.text[each.value.start : each.value.end]
+            if not each.append or each.index is not None or isinstance(each.value, ArrayLit):
+                continue
+            if each.name in arrays and each.name not in plain and _ELEMENT.match(written):
+                span = text.span(each.value.start, each.value.end)
+                finding = ctx.fail(
+                    text.span(each.start, each.end),
+                    f"without parentheses this adds nothing to the array {each.name}: it glues the text to its first "
+                    "element",
+                    value=f"{each.name}+={written}",
+                    help=f"write {each.name}+=({written})",
+                )
+                finding = finding.with_related(
+                    text.span(arrays[each.name].start, arrays[each.name].start + len(each.name)), "an array"
+                )
+                yield finding.with_fix("add an element", Edit(span.in_file(), f"({written})"), safety=Safety.SAFE)
 
 
 def _split(site: Sequence[Variant], ctx: Context) -> Iterator[Finding]:

@@ -4,9 +4,9 @@ Ray checks `env_vars` when it starts: a value that is no text ends the run with 
 be of type Dict[str, str]". Hydra reads `…runtime_env.env_vars.NCCL_DEBUG_LEVEL=1` as a number and `=true` as a boolean,
 and JSON does the same with what has no quotes. In bash the quotes of `="1"` are gone before Hydra sees them.
 
-Looked at are overrides of VeRL's `ray_kwargs.ray_init.runtime_env`, `--runtime-env-json` and the file of
-`--runtime-env`. Silent for `TRANSFER_QUEUE_ENABLE` where `transfer_queue.enable` is true, as it always is under
-`main_ppo_sync`: VeRL then writes the text itself.
+Looked at are overrides of VeRL's `ray_kwargs.ray_init.runtime_env`, `--runtime-env-json`, the file of
+`--runtime-env`, and `runtimeEnvYAML` of a RayJob. Silent for `TRANSFER_QUEUE_ENABLE` where `transfer_queue.enable` is
+true, as it always is under `main_ppo_sync`: VeRL then writes the text itself.
 
 Fix: give Hydra the quotes, `…env_vars.X="'1'"`, and JSON its own, `{"env_vars": {"X": "1"}}`.
 """
@@ -16,10 +16,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from verlint.experiment.launch import Launch
+from verlint.experiment.places import job_of
 from verlint.experiment.runtime_envs import runtime_env_of
 from verlint.finding import Edit, Finding, Safety
 from verlint.languages.bash.command import Command
 from verlint.languages.hydra.override import Override
+from verlint.languages.runtime_env import read_runtime_env
+from verlint.languages.yaml import embedded
 from verlint.rule import ERROR, Context, rule
 from verlint.value import Data, State, Text, show
 
@@ -78,8 +81,11 @@ def _is_quoted(word: Text) -> bool:
 
 
 def _of_job(command: Command, ctx: Context) -> Iterator[Finding]:
-    """What a `ray job submit` gives: JSON on its command line, or a file."""
+    """What a `ray job submit` gives, JSON on its command line or a file, and the `runtimeEnvYAML` of a RayJob."""
     environment = runtime_env_of(command, ctx.project.tree)
+    job = job_of(ctx.project, command) if environment is None else None
+    if job is not None and job.runtime_env is not None:
+        environment = read_runtime_env(embedded(job.runtime_env))
     for name, variable in () if environment is None else environment.env_vars.items():
         if not variable.is_string:
             written = variable.value.shown

@@ -4,7 +4,8 @@
 --block` stays until Ray ends. Without a `&` the launcher stands there: the judge answers, the GPUs of the trainer idle,
 and the launch behind is never started. `nohup` alone changes nothing about it, and neither does `| tee server.log`.
 
-Looked at are servers that are known to stay, on every way through the launcher that leads from them to a launch.
+Looked at are servers that are known to stay, on every way through the launcher that leads from them to a launch, or to
+what asks a server: a Python program, `curl`, a harness.
 Left alone are servers in the background, in a terminal of their own, in a job that `sbatch` submits, under `timeout`,
 on the last line, those of documents, which readers start by hand, and `ray start --address … --block`, with which the
 other nodes of a job wait.
@@ -36,6 +37,9 @@ _PROGRAMS = {
 }
 """Programs that serve with one of these words behind them. Source: their own `--help`."""
 
+_ASKING = frozenset(["curl", "wget", "lm_eval", "lm-eval", "evalscope", "lighteval", "torchrun", "accelerate"])
+"""Programs that one runs against a server, or behind it."""
+
 _MODULES = MODEL_SERVERS | {"http.server"}
 
 _SAYS = pattern(r"(?:-h|-v|--help(?:=.*)?|--version)$")
@@ -57,21 +61,32 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
     for path in script.resolution.paths:
         servers: list[tuple[Command, Span | None]] = []
         for command, job in with_jobs(path.commands):
-            if servers and ctx.project.launch(command) is not None:
+            if servers and (ctx.project.launch(command) is not None or _asks(command)):
                 for server, of in servers:
-                    if of == job:
+                    if of == job and server.span.order() != command.span.order():
                         waiting.setdefault(server.span.order(), (server, command))
             if _stays(command):
                 servers.append((command, job))
     for server, behind in waiting.values():
         line = behind.span.in_file().source.position(behind.span.in_file().start).line
-        message = f"this server runs until it is stopped: the launcher does not get to the launch in line {line}"
+        what = "the launch in line" if ctx.project.launch(behind) is not None else "line"
+        message = f"this server runs until it is stopped: the launcher does not get to {what} {line}"
         finding = ctx.fail(
             server.span, message, help="run it in the background: end its line with `&`, and wait until it answers"
         )
         if server.around.stack:
             finding = finding.with_related(server.around.stack[-1].span, "called here")
         yield finding.with_related(behind.span, "never started")
+
+
+def _asks(command: Command) -> bool:
+    """Whether a command is work that needs a server: no clean-up, no message, and not the server once more."""
+    if command.builtin or command.function or command.around.background or command.around.substitution:
+        return False
+    argv = unwrap(command.argv).argv
+    if not argv or _stays(command):
+        return False
+    return program_name(argv[0]) in _ASKING or python_program(command.argv) is not None
 
 
 def _stays(command: Command) -> bool:

@@ -7,6 +7,9 @@ Reported are exported names that differ from a well-known one by a letter, a plu
 takes: they stand in front of a `=` only, in the launcher and in all code and config of the project. Keys and tokens in
 the plural and names with a number are left alone.
 
+The other way round, a scheduler sets what it sets: `$SLURM_JOB_NUM_NODE` is empty, and `$((SLURM_JOB_NUM_NODE - 1))` is
+-1. Reported are names like one of Slurm's or SkyPilot's that neither of them nor the script sets.
+
 Fix: write the name that the program reads.
 """
 
@@ -39,6 +42,29 @@ OPENAI_API_BASE ANTHROPIC_API_KEY MASTER_ADDR MASTER_PORT LD_LIBRARY_PATH TRITON
 SGLANG_VLM_CACHE_SIZE_MB TORCH_CUDA_ARCH_LIST DEEPSPEED_TIMEOUT ACCELERATE_LOG_LEVEL
 """
 """Sources: the documentation of CUDA, NCCL, PyTorch, vLLM, Ray, Hydra, Weights & Biases, SwanLab and Hugging Face."""
+
+_GIVEN = """
+SLURM_ACCOUNT SLURM_ARRAY_JOB_ID SLURM_ARRAY_TASK_COUNT SLURM_ARRAY_TASK_ID SLURM_ARRAY_TASK_MAX SLURM_ARRAY_TASK_MIN
+SLURM_ARRAY_TASK_STEP SLURM_CLUSTER_NAME SLURM_CLUSTERS SLURM_CONF SLURM_CPU_BIND SLURM_CPUS_ON_NODE
+SLURM_CPUS_PER_GPU SLURM_CPUS_PER_TASK SLURM_CPU_FREQ_REQ SLURM_CONSTRAINT SLURM_DISTRIBUTION SLURM_EXCLUSIVE
+SLURM_EXPORT_ENV SLURM_GPUS SLURM_GPUS_ON_NODE SLURM_GPUS_PER_NODE SLURM_GPUS_PER_SOCKET SLURM_GPUS_PER_TASK
+SLURM_GPU_BIND SLURM_GPU_FREQ SLURM_GTIDS SLURM_HET_SIZE SLURM_HOSTFILE SLURM_JOBID SLURM_JOB_ACCOUNT
+SLURM_JOB_CPUS_PER_NODE SLURM_JOB_DEPENDENCY SLURM_JOB_END_TIME SLURM_JOB_GID SLURM_JOB_GPUS SLURM_JOB_ID
+SLURM_JOB_NAME SLURM_JOB_NODELIST SLURM_JOB_NUM_NODES SLURM_JOB_PARTITION SLURM_JOB_QOS SLURM_JOB_RESERVATION
+SLURM_JOB_START_TIME SLURM_JOB_TIMELIMIT SLURM_JOB_UID SLURM_JOB_USER SLURM_LAUNCH_NODE_IPADDR SLURM_LOCALID
+SLURM_MEM_BIND SLURM_MEM_PER_CPU SLURM_MEM_PER_GPU SLURM_MEM_PER_NODE SLURM_MPI_TYPE SLURM_NNODES SLURM_NODEID
+SLURM_NODELIST SLURM_NODE_ALIASES SLURM_NPROCS SLURM_NTASKS SLURM_NTASKS_PER_CORE SLURM_NTASKS_PER_GPU
+SLURM_NTASKS_PER_NODE SLURM_NTASKS_PER_SOCKET SLURM_OVERCOMMIT SLURM_OVERLAP SLURM_PARTITION SLURM_PRIO_PROCESS
+SLURM_PROCID SLURM_PROFILE SLURM_RESERVATION SLURM_RESTART_COUNT SLURM_SHARDS_ON_NODE SLURM_SRUN_COMM_HOST
+SLURM_STEPID SLURM_STEP_GPUS SLURM_STEP_ID SLURM_STEP_NODELIST SLURM_STEP_NUM_NODES SLURM_STEP_NUM_TASKS
+SLURM_STEP_TASKS_PER_NODE SLURM_SUBMIT_DIR SLURM_SUBMIT_HOST SLURM_TASKS_PER_NODE SLURM_TASK_PID
+SLURM_THREADS_PER_CORE SLURM_TIMELIMIT SLURM_TMPDIR SLURM_TOPOLOGY_ADDR SLURM_TRES_PER_TASK SLURM_UMASK SLURM_USER
+SLURM_WORKING_CLUSTER SKYPILOT_NODE_RANK SKYPILOT_NODE_IPS SKYPILOT_NUM_NODES SKYPILOT_NUM_GPUS_PER_NODE
+SKYPILOT_TASK_ID SKYPILOT_CLUSTER_INFO SKYPILOT_SETUP_NODE_RANK SKYPILOT_SETUP_NODE_IPS
+SKYPILOT_SETUP_NUM_GPUS_PER_NODE SKYPILOT_USER SKYPILOT_JOB_ID SKYPILOT_INTERNAL_JOB_ID SKYPILOT_SERVE_REPLICA_ID
+"""
+"""What schedulers set. Sources: sbatch(1) and srun(1) of Slurm 18 to 25, SkyPilot's documentation of its variables."""
+_USED = pattern(r"\$\{?((?:SLURM|SKYPILOT)_[A-Z0-9_]+)|(?<=\(\()[ \t]*((?:SLURM|SKYPILOT)_[A-Z0-9_]+)")
 
 _MOST_FILES = 5000
 """Names of a project that are looked at for a program that reads the variable after all."""
@@ -78,11 +104,14 @@ _DECLARING = frozenset(["export", "declare", "typeset", "readonly"])
         "nccl_p2",
         "gloo",
         "vllm_att",
+        "slurm_",
+        "skypilot_",
     ),
 )
 def check(script: Script, ctx: Context) -> Iterator[Finding]:
     if script.document:
         return
+    yield from _never_given(script, ctx)
     known = frozenset(_KNOWN.split())
     for text, program in script.syntax:
         for group in program.groups:
@@ -101,6 +130,42 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
                     finding = ctx.fail(span, message, near=near, help=f"write {near}")
                     edit = Edit(span.in_file(), near)
                     yield finding.with_fix(f"write {near}", edit, safety=Safety.UNSAFE)
+
+
+def _never_given(script: Script, ctx: Context) -> Iterator[Finding]:
+    """Uses of variables that no scheduler sets, each name once."""
+    given: frozenset[str] = frozenset()
+    seen: set[str] = set()
+    for text in script.texts:
+        for match in _USED.finditer(text.text) if "SLURM_" in text.text or "SKYPILOT_" in text.text else ():
+            given = given or frozenset(_GIVEN.split())
+            name = match[1] or match[2]
+            if name in seen or name in given:
+                continue
+            seen.add(name)
+            near = _near(name, given)
+            if not near or _is_set(name, ctx):
+                continue
+            number = 1 if match[1] else 2
+            place = text.span(match.start(number), match.end(number))
+            if _is_comment(text.text, match.start()):
+                continue
+            owner = "Slurm" if name.startswith("SLURM") else "SkyPilot"
+            finding = ctx.fail(
+                place, f"{owner} sets no {name}, so it is empty: the variable is called {near}", near=near,
+                help=f"write {near}",
+            )  # fmt: skip
+            yield finding.with_fix(f"write {near}", Edit(place.in_file(), near), safety=Safety.UNSAFE)
+
+
+def _is_set(name: str, ctx: Context) -> bool:
+    """Whether a file of the project gives the variable a value."""
+    setting = re.compile(rf"\b{name}=")
+    return any(name in file.source.text and setting.search(file.source.text) for file in ctx.project.files)
+
+
+def _is_comment(text: str, at: int) -> bool:
+    return text[text.rfind("\n", 0, at) + 1 : at].lstrip().startswith("#")
 
 
 def _near(name: str, known: frozenset[str]) -> str:

@@ -4,6 +4,8 @@
 `ray start --address=HEAD:6380` finds nobody, tries for a while and ends; the trainer on the head then waits for GPUs
 that never come.
 
+An address without a port is none to `ray start`: it stops with `Malformed address`.
+
 Reported where head and nodes are started by one script and both ports are known.
 
 Fix: keep the port in one variable, and use it on both sides.
@@ -22,11 +24,14 @@ from verlint.languages.bash.wrappers import program_name, unwrap
 from verlint.lazy import pattern
 from verlint.rule import ERROR, Context, rule
 from verlint.source import Span
-from verlint.value import Text
+from verlint.value import Hole, Text
 from verlint_rules.evaluation.endpoints import option_value
 
 _DEFAULT = "6379"
 _ADDRESS = pattern(r"--address[= ]\s*[\"']?[^\s\"'/]+:(\d+)[\"']?(?=\s|$)")
+_HOST = pattern(r"(?:\d{1,3}\.){3}\d{1,3}|[A-Za-z][\w-]*(?:\.[\w-]+)*")
+_OF_HOST = pattern(r"(?:\$\()?(?:hostname|scontrol show hostnames?)\b")
+"""Commands that say the name or the address of a host, by which an unknown value is called."""
 _PORT = pattern(r":(\d+)$")
 
 
@@ -34,6 +39,7 @@ _PORT = pattern(r":(\d+)$")
 def check(script: Script, ctx: Context) -> Iterator[Finding]:
     heads: dict[str | None, Command] = {}
     called: dict[object, tuple[Span, str]] = {}
+    bare: dict[object, Text] = {}
     for path in script.resolution.paths:
         for command in path.commands:
             words = _ray_start(command)
@@ -41,9 +47,15 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
                 heads.setdefault(_head_port(words), command)
                 continue
             address = option_value(words, ("--address",))
+            if address is not None and _is_bare(address):
+                bare.setdefault(command.span.order(), address)
             match = None if address is None or "://" in address.shown else _PORT.search(address.suffix)
             if address is not None and match is not None:
                 called.setdefault(command.span.order(), (address.span or command.span, match[1]))
+    for address in bare.values() if heads else ():
+        port = next(iter(heads)) or "PORT"
+        message = "this address has no port: ray start stops with 'Malformed address', and the node never joins"
+        yield ctx.fail(address, message, value=address.shown, help=f"write {_name_of(address)}:{port}")
     if not heads or None in heads:
         return
     ports = " or ".join(str(each) for each in heads)
@@ -57,6 +69,20 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
         for head in heads.values():
             finding = finding.with_related(head.span, "the head")
         yield finding
+
+
+def _is_bare(address: Text) -> bool:
+    """Whether an address is that of a host, and no port can stand in what is not known of it: the name of a node, or
+    what a command says of one."""
+    if address.known is not None:
+        return address.known not in ("auto", "local") and bool(_HOST.fullmatch(address.known))
+    if len(address.parts) != 1 or not isinstance(hole := address.parts[0], Hole):
+        return False
+    return bool(_OF_HOST.match(hole.name))
+
+
+def _name_of(address: Text) -> str:
+    return address.known or (address.span.text.strip("\"'") if address.span is not None else "HOST")
 
 
 def _holds(place: Span, address: Span) -> bool:

@@ -220,9 +220,7 @@ class SimpleCommands(Scripts):
         known = self.run.prepared.command(node, self.source)
         argv, around, redirects = tuple(self.texts(words)), self.surroundings(), tuple(redirections)
         made = {} if builtin or function else self._made(argv)
-        return Command(
-            argv, known.span, around, prefix, redirects, builtin, function, self.pipe_place, known.raw, made
-        )
+        return Command(argv, known.span, around, prefix, redirects, builtin, function, self.pipe_place, known.raw, made)
 
     def _made(self, argv: tuple[Text, ...]) -> Mapping[str, Source]:
         """The files written before that a program may read."""

@@ -54,7 +54,7 @@ class Job:
     `format` and `name` say what it is. `start` is the folder of the repository that it begins in: "." for its root,
     "?" for the one from which the files it names are found, a path for one seen from the file's own folder, None when
     it begins outside the repository. `nodes` and `gpus` (per node) are as written; None when they are not. `mounts` are
-    folders that are there when it begins."""
+    folders that are there when it begins. `runtime_env` is the text of a Ray runtime environment."""
 
     format: str
     name: str
@@ -64,6 +64,7 @@ class Job:
     nodes: Amount | None = None
     gpus: Amount | None = None
     mounts: tuple[Mount, ...] = ()
+    runtime_env: Scalar | None = None
 
     def mount(self, path: str) -> Mount | None:
         """The mount that a path lies in, None for none."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from verlint.files.job_formats import KUBERNETES
+from verlint.languages.amounts import Amount
 from verlint.languages.jobs.expressions import BARE, meanings, unknown
 from verlint.languages.jobs.fields import amount, entries, environment, get, hole, items, string, words
 from verlint.languages.jobs.job import Block, Job
@@ -29,19 +30,47 @@ def jobs(document: Mapping) -> Iterator[Job]:
     kind = string(document.get("kind")) or KUBERNETES
     entry = get(document, "spec", "entrypoint")
     if string(document.get("apiVersion")).startswith("ray.io/") and isinstance(entry, Scalar) and entry.text.strip():
-        head = next(iter(_containers(get(document, "spec", "rayClusterSpec", "headGroupSpec"), _DEEPEST)), None)
+        cluster = get(document, "spec", "rayClusterSpec")
+        head = next(iter(_containers(get(cluster, "headGroupSpec"), _DEEPEST)), None)
         variables = {**(_variables(head) if head is not None else {}), **_runtime_env(document)}
         block = Block(embedded(entry), entry, "entrypoint", variables)
-        yield Job(kind, name, document.span, (block,))
+        nodes, gpus = _of_cluster(cluster)
+        text = runtime_env_text(document)
+        yield Job(kind, name, document.span, (block,), nodes=nodes, gpus=gpus, runtime_env=text)
     argo = string(document.get("apiVersion")).startswith("argoproj.io/")
     for container in _containers(document.get("spec"), _DEEPEST):
         found = _block(container)
         if found is not None and argo:
             found = _filled_in(found, document.span.source)
         if found is not None:
-            limits = get(container, "resources", "limits")
-            gpus = next((got for key in _GPUS if (got := amount(get(limits, key))) is not None), None)
-            yield Job(kind, string(container.get("name")) or name, container.span, (found,), gpus=gpus)
+            yield Job(kind, string(container.get("name")) or name, container.span, (found,), gpus=_gpus(container))
+
+
+def _gpus(container: Mapping) -> Amount | None:
+    limits = get(container, "resources", "limits")
+    return next((got for key in _GPUS if (got := amount(get(limits, key))) is not None), None)
+
+
+def _of_cluster(cluster: Node | None) -> tuple[Amount | None, Amount | None]:
+    """The pods with GPUs of a Ray cluster, and the GPUs of each; None for what changes as it runs, or is not alike."""
+    if cluster is None or string(get(cluster, "enableInTreeAutoscaling")).lower() == "true":
+        return None, None
+    pods = [(Amount(1, cluster.span), _gpus_of_pod(get(cluster, "headGroupSpec")))]
+    for group in items(get(cluster, "workerGroupSpecs")):
+        replicas, hosts = amount(get(group, "replicas")), get(group, "numOfHosts")
+        if replicas is None or string(hosts) not in ("", "1"):
+            return None, None
+        pods.append((replicas, _gpus_of_pod(get(group, "template"))))
+    pods = [(count, gpus) for count, gpus in pods if gpus is not None and gpus.number and count.number]
+    each = {gpus.number for _, gpus in pods if gpus is not None}
+    if len(each) != 1:
+        return None, None
+    return Amount(sum(count.number for count, _ in pods), pods[-1][0].span), pods[-1][1]
+
+
+def _gpus_of_pod(node: Node | None) -> Amount | None:
+    found = [gpus for container in _containers(node, _DEEPEST) if (gpus := _gpus(container)) is not None]
+    return found[0] if len(found) == 1 else None
 
 
 def _containers(node: Node | None, depth: int) -> Iterator[Mapping]:

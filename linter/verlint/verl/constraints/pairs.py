@@ -57,6 +57,8 @@ REMOVE_PADDING = f"{MODEL}.use_remove_padding"
 QUANTIZATION = f"{ROLLOUT}.quantization"
 LOAD_FORMAT = f"{ROLLOUT}.load_format"
 NAME = f"{ROLLOUT}.name"
+RAW_CHAT, DATASET = "data.return_raw_chat", "data.custom_cls.path"
+MODE, AGENT_LOOPS = f"{ROLLOUT}.mode", f"{ROLLOUT}.agent.agent_loop_config_path"
 SAMPLER = "trainer.v1.sampler.custom_sampler.path"
 
 _OLD = "RayPPOTrainer._validate_config"
@@ -375,6 +377,61 @@ def _overlong_rows(section: str, manager: str, since: str, until: str, *, only_e
     )
 
 
+def _recipe_rows() -> Iterator[Row]:
+    """What the recipe DAPO asks for. Sources: `recipe/dapo/dapo_ray_trainer.py`, `workers/reward_manager/dapo.py`."""
+    entries = ("recipe.dapo.main_dapo",)
+    buffer = "reward_model.overlong_buffer"
+    enabled, length, longest = f"{buffer}.enable", f"{buffer}.len", "data.max_response_length"
+
+    def too_long(facts: Facts) -> bool:
+        used = facts.flag(enabled) and facts.get("reward_model.reward_manager", "dapo") == "dapo"
+        return used and facts.count(length) > facts.count(longest)
+
+    for id, since, until in (("T22r", "0.4.0", "0.4.1"), ("T22s", "0.5.0", "")):
+        yield Row(
+            id,
+            since,
+            (length, longest),
+            too_long,
+            lambda facts: f"{facts.said(length)} is above {facts.said(longest)}",
+            lambda facts: f"set {length} to the last part of the response that is penalised, below {longest}",
+            "DAPORewardManager",
+            AT_WORKERS if since == "0.5.0" else "even an empty response is penalised as too long",
+            until=until,
+            entries=entries,
+            silent=since != "0.5.0",
+        )
+    yield Row(
+        "T14m",
+        "0.4.0",
+        (FILTER, METRIC),
+        lambda facts: facts.flag(FILTER) and not facts.get(METRIC, None),
+        lambda facts: f"{facts.said(FILTER)} needs {METRIC}, which is not set",
+        lambda facts: f"set {METRIC}=acc, or another value that the reward function returns",
+        "RayDAPOTrainer.fit: KeyError of the metric's name",
+        AT_STEP,
+        entries=entries,
+    )
+
+
+# ---- messages of the prompt
+
+
+def _needs_messages(facts: Facts) -> bool:
+    """The asynchronous rollout and the conversations of SGLang read the messages of the prompt; a dataset of one's own
+    may hand them out unasked."""
+    if facts.flag(RAW_CHAT) or facts.get(DATASET, None) is not None:
+        return False
+    if facts.text(MODE) == "async":
+        return facts.get(AGENT_LOOPS, None) is None  # an agent loop of one's own may read something else
+    return facts.flag(MULTI_TURN) and facts.text(NAME) == "sglang"
+
+
+def _why_messages(facts: Facts) -> str:
+    key = MODE if facts.text(MODE) == "async" else MULTI_TURN
+    return f"{facts.said(key)} reads the messages of each prompt, but {facts.said(RAW_CHAT)} leaves them out"
+
+
 ROWS: tuple[Row, ...] = (
     Row(
         "W5",
@@ -666,6 +723,19 @@ ROWS: tuple[Row, ...] = (
     ),
     *_pool_rows("reward_model", "0.6.0", "0.7.0"),
     *_pool_rows("reward.reward_model", "0.7.1", ""),
+    *_recipe_rows(),
+    Row(
+        "T25",
+        "0.4.1",
+        (RAW_CHAT, MODE, MULTI_TURN),
+        _needs_messages,
+        _why_messages,
+        lambda facts: f"set {RAW_CHAT}=True",
+        "KeyError: 'raw_prompt'",
+        AT_STEP,
+        until="0.6.1",
+        fix=lambda facts: (RAW_CHAT, "True"),
+    ),
     *_overlong_rows("reward_model", "reward_model.reward_manager", "0.4.1", "0.6.1", only_enabled=False),
     *_overlong_rows("reward", "reward.reward_manager.name", "0.7.1", "0.8.0", only_enabled=False),
     *_overlong_rows("reward", "reward.reward_manager.name", "0.9.0", "", only_enabled=True),
