@@ -6,8 +6,8 @@ and finds no GPUs but those of that node: it stops (`Total available GPUs 8.0 is
 VeRL 0.2 waits until the time of the job is over.
 
 Reported for scripts with an `#SBATCH` header for more than one node that neither start nor join nor name a cluster.
-A file that is sourced may start one, unless its name says that it only sets the environment
-(`…/bin/activate`, `~/.bashrc`, `conda.sh`). Other launchers with `nnodes` above 1 are left alone: their Ray may well be running already.
+A file that is sourced may start one, unless its name says that it only sets the environment (`…/bin/activate`,
+`~/.bashrc`, `conda.sh`). Other launchers with `nnodes` above 1 are left alone: their Ray may well be running already.
 
 Fix: `ray start --head` on the first node and `srun … ray start --address` on the others, before the launch.
 """
