@@ -184,6 +184,7 @@ WORDS: dict[str, Snippet | str] = {
     "ansi-quotes": "show $'a\\tb' $'x\\'y' $'\\x41\\u00e9' $'a\\nb' $\"text\"\n",
     "escapes-in-double-quotes": 'show "a\\b" "\\$x" "\\`" "\\\\" "\\"" "a\\\nb" "\\n"\n',
     "continued-word": "show a\\\nb c=[x,\\\ny]\n",
+    "continued-name": 'M=/m\nX=$M\\\na.b=3\nshow p=$M\\\nactor.lr=3 q=$M\\\n z "r=$M\\\nc.d" "$M\\\n" $M\\\n/k ${M}\\\nzz [$X]\nMab=1\nshow $M\\\na\\\nb $1\\\n2\n',
     "continued-in-single-quotes": "show 'a\\\nb'\n",
     "dollar-alone": "show $ a$ \"$\" $. '$x' \\$x\n",
     "command-substitution": 'show $(echo a b) "$(echo a b)" `echo c` "$(echo \'x y\')" $(echo) "$(printf \'a\\n\\n\')"\n',

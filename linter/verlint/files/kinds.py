@@ -48,6 +48,7 @@ MARKS = (
         ("verl.", "-m recipe."),
         r"-m[ \t]+(?:verl|recipe)\.\w|\bverl\.(?:trainer|model_merger|utils|experimental|workers)\b",
     ),
+    Mark("merges a checkpoint", ("model_merger.py",), r"\bmodel_merger\.py\b"),
     Mark("submits a Ray job", ("ray job",), r"\bray[ \t]+job[ \t]+submit\b"),
     Mark("starts a Ray node", ("ray start",), r"\bray start\b"),
     Mark("sets VeRL keys", ("actor_rollout_ref",), r"\bactor_rollout_ref\b"),

@@ -127,49 +127,6 @@ def token_budget(launch: Launch, ctx: Context) -> Iterator[Finding]:
     yield finding
 
 
-_BATCH = "data.rollout_batch_size"
-_UPDATE = "worker.actor.global_batch_size"
-_MICRO = "worker.actor.micro_batch_size_per_device_for_update"
-_GROUP = "worker.rollout.n"
-_SHARED = "worker.actor.ulysses_size"
-_GPUS, _NODES = "trainer.n_gpus_per_node", "trainer.nnodes"
-_DEFAULTS.update({_BATCH: 512, _UPDATE: 256, _MICRO: 4, _GROUP: 1, _SHARED: 1, _GPUS: 8, _NODES: 1})
-
-
-def batches(launch: Launch, ctx: Context) -> Iterator[Finding]:
-    """Its trainer stops where the prompts of a step are no whole number of updates, its workers where the samples of an
-    update on one GPU are none of micro-batches (`ray_trainer.py`, `fsdp_workers.py`)."""
-    batch, update = _size(launch, _BATCH), _size(launch, _UPDATE)
-    if batch is not None and update and batch % update and (launch[_BATCH].given or launch[_UPDATE].given):
-        first, *others = (key for key in (_UPDATE, _BATCH) if launch[key].given)
-        finding = ctx.fail(
-            launch[first],
-            f"{_said(launch, _BATCH, batch)} is not a multiple of {_said(launch, _UPDATE, update)}; EasyR1 stops when "
-            "the trainer starts (ray_trainer.py)",
-            help=f"set {_UPDATE} to a divisor of {batch:g}",
-        )
-        for key in others:
-            finding = finding.with_related(launch[key].span, f"{key} = {launch[key]}")
-        yield finding
-        return
-    group, micro, shared = (_size(launch, key) for key in (_GROUP, _MICRO, _SHARED))
-    gpus, nodes = _size(launch, _GPUS), _size(launch, _NODES)
-    if not (update and group and micro and shared and gpus and nodes) or (gpus * nodes) % shared:
-        return
-    ranks = gpus * nodes // shared
-    each = update * group // ranks
-    if each and each % micro == 0:
-        return
-    given = next((launch[key] for key in (_MICRO, _UPDATE, _GROUP, _GPUS) if launch[key].given), None)
-    yield ctx.fail(
-        launch.head if given is None else given,
-        f"{_said(launch, _UPDATE, update)} x {_said(launch, _GROUP, group)} are {each:g} samples of an update on each "
-        f"of {ranks:g} GPUs, no multiple of {_said(launch, _MICRO, micro)}; EasyR1 stops when its workers start "
-        "(fsdp_workers.py)",
-        help=f"set {_MICRO} to a divisor of {each:g}" if each else f"raise {_UPDATE}",
-    )
-
-
 def _size(launch: Launch, key: str) -> float | None:
     """A size, of a key that is not given its default; None when the host, or a config that is not here, decides."""
     if launch[key].given:

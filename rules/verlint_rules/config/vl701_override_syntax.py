@@ -28,6 +28,7 @@ from verlint.source import Span
 from verlint.value import Literal, Text
 from verlint_rules.config.rewriting import with_word, written_word
 from verlint_rules.config.view import is_cut, pictures, starts_hydra
+from verlint_rules.shell.written_words import joins_in
 
 _MORE = pattern(r"\s[+~]{0,2}[A-Za-z_][\w-]*(?:\.[\w-]+)*=")
 _OVERRIDE = pattern(r"[+~]{0,2}[A-Za-z_][\w-]*(?:\.[\w-]+)+=")
@@ -69,11 +70,13 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
 
 
 def _is_left_over(override: Override) -> bool:
-    """Whether the word is what a broken continuation leaves, several words that were quoted as one, or a value that an
-    option took from the overrides."""
+    """Whether the word is what a broken continuation leaves or joins, several words that were quoted as one, or a value
+    that an option took from the overrides."""
     text = override.word.known or override.word.prefix
     span = override.word.span
     if not text.strip() or (span is not None and span.text.startswith("\\")):
+        return True
+    if span is not None and joins_in(span.text):
         return True
     if "=" not in text and span is not None and _CALLER.match(span.text):
         return True  # an option of the script that its loop of arguments left over

@@ -20,6 +20,9 @@ Which of these holds depends on the version in use; a guessed version must agree
 (`trainer.use_v1`) pads batches, so there only the checks at start-up and that of updates hold. Launches whose sizes
 or GPU counts are not known are left alone.
 
+EasyR1 shares the prompts out among the GPUs as they are generated: `data.rollout_batch_size`, or
+`data.mini_rollout_batch_size` where it is set, is a multiple of them.
+
 Fix: take one of the sizes that the message names, or another number of GPUs.
 """
 
@@ -40,9 +43,14 @@ from verlint_rules.config.rejections import rejections
     severity=ERROR,
     since="0.1",
     fixable="unsafe",
-    words=("main_ppo", "main_dapo", "fsdp_sft_trainer"),
+    words=("trainer.main", "main_dapo", "fsdp_sft_trainer"),
 )
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
+    if launch.program.entry == "verl.trainer.main":
+        from verlint_rules.config.easyr1_sizes import batches
+
+        yield from batches(launch, ctx)
+        return
     from verlint.verl.constraints.batch import ROWS
     from verlint.verl.constraints.supervised import BATCHES
 

@@ -11,6 +11,10 @@ On one data parallel rank a mini-batch is `ppo_mini_batch_size` x `rollout.n` / 
 one, and since 0.4 a multiple of `ppo_micro_batch_size_per_gpu`, up to 0.7.1 also with dynamic batching where the key
 is set. The deprecated size on all GPUs must divide the mini-batch and reach at least one sample a GPU.
 
+EasyR1 demands the same of `worker.actor.global_batch_size` (a divisor of `data.rollout_batch_size`, whole
+`micro_batch_size_per_device_for_update` on each GPU) and of `micro_batch_size_per_device_for_experience`, which divides
+all samples of a batch.
+
 Fix: take one of the sizes that the message names; the size of the rollout batch makes one update of it.
 """
 
@@ -31,13 +35,13 @@ from verlint_rules.config.rejections import rejections
     severity=ERROR,
     since="0.1",
     fixable="unsafe",
-    words=("main_ppo", "main_dapo", "fsdp_sft_trainer", "verl.trainer.main "),
+    words=("trainer.main", "main_dapo", "fsdp_sft_trainer"),
 )
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     if launch.program.entry == "verl.trainer.main":
-        from verlint_rules.config.easyr1 import batches
+        from verlint_rules.config.easyr1_sizes import mini_batches
 
-        yield from batches(launch, ctx)
+        yield from mini_batches(launch, ctx)
         return
     from verlint.verl.constraints.mini import ROWS as OF_BATCH
     from verlint.verl.constraints.ranks import ROWS as OF_RANKS

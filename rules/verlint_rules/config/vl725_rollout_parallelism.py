@@ -13,6 +13,8 @@ not implemented for the engines, `moe_tensor_parallel_size` is for trtllm alone,
 some engines only, on one node. The teacher of a distillation (since 0.8) has GPUs of its own, a multiple of what one
 of its engines spans.
 
+In EasyR1 the GPUs are a multiple of `worker.rollout.tensor_parallel_size`, whose default is 2 as well.
+
 Fix: set `actor_rollout_ref.rollout.tensor_model_parallel_size` to a divisor of the GPUs.
 """
 
@@ -26,8 +28,13 @@ from verlint.rule import ERROR, Context, rule
 from verlint_rules.config.rejections import rejections
 
 
-@rule("VL725", "rollout-parallelism", on=Launch, severity=ERROR, since="0.1", words=("main_ppo", "main_dapo"))
+@rule("VL725", "rollout-parallelism", on=Launch, severity=ERROR, since="0.1", words=("trainer.main", "main_dapo"))
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
+    if launch.program.entry == "verl.trainer.main":
+        from verlint_rules.config.easyr1_sizes import parallelism
+
+        yield from parallelism(launch, ctx)
+        return
     from verlint.verl.constraints.distillation import POOLS
     from verlint.verl.constraints.rollout import ROWS
 

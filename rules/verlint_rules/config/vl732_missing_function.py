@@ -14,7 +14,6 @@ Fix: write the name of the function in the file.
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections.abc import Iterator
 
@@ -23,18 +22,8 @@ from verlint.finding import Finding
 from verlint.languages.bash.made_files import HOLE
 from verlint.lazy import pattern
 from verlint.rule import ERROR, Context, rule
-from verlint.source import Source
-from verlint.value import Text
-from verlint_rules.reading.named_files import bases_of, join, may_be_made, seen_from
+from verlint_rules.config.own_code import REWARDS_AND_CLASSES, is_made, named_objects, source_of, written_before
 
-_PAIRS = (
-    ("custom_reward_function.path", "custom_reward_function.name", "compute_score"),
-    ("reward.custom_reward_function.path", "reward.custom_reward_function.name", "compute_score"),
-    ("data.custom_cls.path", "data.custom_cls.name", ""),
-)
-"""Keys of the file and of the name, and the name when none is given. Source: VeRL 0.3 to 0.9.1 `main_ppo.py`,
-`trainer/ppo/reward.py`."""
-_EASYR1 = "worker.reward.reward_function"
 _DEFINED = pattern(r"(?m)^(?:async[ \t]+)?(def|class)[ \t]+(\w+)")
 _ANYTHING = pattern(r"import[ \t]+\*|(?:globals|vars|locals)\(\)|setattr\(|__dict__|__getattr__|sys\.modules|\bexec\(")
 
@@ -48,12 +37,12 @@ _ANYTHING = pattern(r"import[ \t]+\*|(?:globals|vars|locals)\(\)|setattr\(|__dic
     words=("custom_reward_function", "custom_cls", "reward.reward_function", "verl.trainer.main ", "--config-name"),
 )
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
-    for path, word, name in _named(launch):
-        written = _written(launch, path, ctx)
-        source = _file(launch, path, ctx) if written is None else written
+    for path, word, name in named_objects(launch):
+        written = written_before(launch, path, ctx)
+        source = source_of(launch, path, ctx) if written is None else written
         if source is None or _ANYTHING.search(source.text) or re.search(rf"\b{re.escape(name)}\b", source.text):
             continue
-        if _is_made(launch, path, ctx) if written is None else HOLE in written.text:
+        if is_made(launch, path, ctx) if written is None else HOLE in written.text:
             continue
         from difflib import get_close_matches
 
@@ -75,63 +64,8 @@ def _help(launch: Launch, near: list[str], defined: list[str], given: bool) -> s
     if near and given:
         return f"did you mean {near[0]}?"
     if near:
-        section = "reward.custom_reward_function" if _PAIRS[1][0] in launch.by_key else "custom_reward_function"
+        section = (
+            "reward.custom_reward_function" if REWARDS_AND_CLASSES[1][0] in launch.by_key else "custom_reward_function"
+        )
         return f"write {section}.name={near[0]}"
     return f"it has {', '.join(defined[:5])}" if defined else ""
-
-
-def _named(launch: Launch) -> Iterator[tuple[Text, Text, str]]:
-    """The files that a launch names, the word that names the function, and the name."""
-    for file_key, name_key, default in _PAIRS:
-        file, given = launch.by_key.get(file_key), launch.by_key.get(name_key)
-        if file is None:
-            continue
-        path = seen_from(file.value_text, launch.command)
-        if given is not None and given.value_text.known:
-            yield path, given.value_text, given.value_text.known.strip("'\"")
-        elif given is None and default and not launch.passes_arguments and not _has_own_config(launch):
-            yield path, path, default
-    override = launch.by_key.get(_EASYR1)
-    if override is not None:
-        value = seen_from(override.value_text, launch.command)
-        head, colon, name = (value.known or "").rpartition(":")
-        if colon and name.isidentifier():
-            yield value.slice(0, len(head)), value, name
-
-
-def _has_own_config(launch: Launch) -> bool:
-    """Whether a config that is not VeRL's may set more keys."""
-    return any((word.known or word.prefix).startswith(("--config-", "-cn", "-cp", "-cd")) for word in launch.options)
-
-
-def _is_made(launch: Launch, path: Text, ctx: Context) -> bool:
-    """Whether an earlier command of the launcher may write the file, or change it."""
-    known = path.known or ""
-    variants = ctx.project.sites.get(launch.command.span.order(), [])
-    return any(may_be_made(variant, known, ctx.project) for variant in variants)
-
-
-def _written(launch: Launch, path: Text, ctx: Context) -> Source | None:
-    """The file that a launch names, as the launcher itself writes it before."""
-    known, made = path.known or "", launch.command.made
-    if not made or known.startswith("/"):
-        return made.get(known)
-    for variant in ctx.project.sites.get(launch.command.span.order(), [])[:1]:
-        for base in bases_of(variant, ctx.project.tree):
-            if (place := posixpath.normpath(join(base, known))) in made:
-                return made[place]
-    return None
-
-
-def _file(launch: Launch, path: Text, ctx: Context) -> Source | None:
-    """The file of the project that a launch names."""
-    known = path.known or ""
-    elsewhere = any((word.known or "").startswith("--working-dir") for word in launch.command.argv)
-    if not known.endswith(".py") or known.startswith("/") or elsewhere:
-        return None
-    for variant in ctx.project.sites.get(launch.command.span.order(), [])[:1]:
-        for base in bases_of(variant, ctx.project.tree):
-            source: Source | None = ctx.project.tree.source(join(base, known))
-            if source is not None:
-                return source
-    return None

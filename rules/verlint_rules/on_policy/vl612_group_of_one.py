@@ -11,6 +11,8 @@ Distillation trainers minimise a KL and use no advantages, so there one answer i
 others: excerpts in documents, and those that end before their last line. A changed VeRL may make the groups itself, by
 a key of its own (`rollout.n_agent=5`, `env.rollout.n=8`), which is as good.
 
+EasyR1, whose default is `worker.rollout.n` 1, does not start at all with `grpo` or `rloo` then, which is an error.
+
 Fix: set `actor_rollout_ref.rollout.n` to the size of the group, such as 8, or use another estimator.
 """
 
@@ -63,6 +65,11 @@ _GROUP_SIZES = frozenset(
     words=("grpo", "opo", "rloo", "gpg", "gdpo", "plus_plus_baseline", "optimal_token_baseline"),
 )
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
+    if launch.program.entry == "verl.trainer.main":
+        from verlint_rules.config.easyr1_sizes import groups
+
+        yield from groups(launch, ctx)
+        return
     estimator, size = launch[ESTIMATOR], launch[SAMPLES]
     if size.equals(1) is not True or not trains(launch) or distils(launch) or _is_trial(launch):
         return

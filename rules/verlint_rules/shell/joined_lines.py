@@ -15,6 +15,7 @@ from verlint_rules.shell.written_words import (
     is_launch,
     is_override,
     is_strong,
+    joins_in,
     program_of,
     rest_of_line,
 )
@@ -51,6 +52,25 @@ class Stranded:
     operator: str
     overrides: tuple[Span, ...]
     taker: str
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedWords:
+    """Overrides of one command that are one word, as no blank stands between: the backslash of each."""
+
+    command: Simple
+    places: tuple[Span, ...]
+
+
+def joined_words(text: Source, program: Program) -> Iterator[JoinedWords]:
+    """Overrides that a continued line joins, word by word."""
+    for command in program.simple:
+        for word in command.words:
+            if not isinstance(word, Word) or not is_override(text, word):
+                continue
+            places = joins_in(text.text[word.start : word.end])
+            if places:
+                yield JoinedWords(command, tuple(text.span(word.start + at, word.start + at + 1) for at in places))
 
 
 def comment_words(text: Source, program: Program) -> Iterator[CommentWords]:

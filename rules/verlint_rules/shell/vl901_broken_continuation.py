@@ -10,8 +10,9 @@ Lines whose first line is commented out run as commands in the same way. An envi
 command (`A=1 \ # note`) never reaches it. With one blank only, `\ # note` is no comment for bash but two words. In an
 array literal lines need no backslash, and each `\ ` is one more element. Behind `|`, `&&`, `||`, `do` and `then` a
 `\ ` is a command that is not found, so a pipe ends in nothing. Overrides on the lines behind `| tee log` or `;` are no
-longer those of the launch. With Windows line ends no backslash continues anything, and each
-line has a carriage return as a part of its last word.
+longer those of the launch. Without a blank before the backslash, and none at the start of the next line, two overrides
+are one word, and a `$NAME` at the end of the line goes on with the letters of the next one. With Windows line ends no
+backslash continues anything, and each line has a carriage return as a part of its last word.
 
 Comment lines and missing backslashes at the end of a command, where nothing follows that belongs to it, are no faults,
 nor are line ends within quotes. Blocks of documents that only picture a command (`...`) are left alone.
@@ -41,9 +42,11 @@ from verlint_rules.shell.illustration import is_illustration
 from verlint_rules.shell.joined_lines import (
     BlankCommand,
     CommentWords,
+    JoinedWords,
     Stranded,
     blank_commands,
     comment_words,
+    joined_words,
     stranded_overrides,
 )
 from verlint_rules.shell.line_ends import has_windows_lines, may_be_meant
@@ -91,6 +94,8 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
                 yield _finding(cut, ctx, document=script.document)
         if any("\\" + blank in text.text for blank in BLANKS):
             yield from _blanks(text, program, ctx, document=script.document)
+        for joined in joined_words(text, program) if "\\\n" in text.text else ():
+            yield _joined(joined, text, ctx, document=script.document)
         for stranded in stranded_overrides(text, program):
             yield _stranded(stranded, text, ctx, document=script.document)
 
@@ -247,6 +252,25 @@ def _blank_command(blank: BlankCommand, ctx: Context, *, document: bool) -> Find
         severity=ERROR if severe else WARNING,
     )
     return finding.with_fix("remove the backslash", edit, safety=Safety.SAFE)
+
+
+def _joined(found: JoinedWords, text: Source, ctx: Context, *, document: bool) -> Finding:
+    first, *others = found.places
+    line = _line_of(text, first.start)
+    following = _line_of(text, line.end + 1)
+    before = text.text[line.start : first.start].rpartition("=")[0].split()[-1].lstrip("\"'+~")
+    behind = following.text.partition("=")[0].lstrip("\"'+~")
+    finding = ctx.fail(
+        first,
+        f"no blank stands before this backslash, so {program_of(text, found.command)} gets one word of {before} and "
+        f"{behind}",
+        help="write a blank before the backslash",
+        severity=WARNING if document else ERROR,
+    )
+    for span in others:
+        finding = finding.with_related(span, "here too")
+    edits = [Edit(text.span(span.start, span.start), " ") for span in found.places]
+    return finding.with_fix("write a blank before the backslash", *edits, safety=Safety.SAFE)
 
 
 def _stranded(found: Stranded, text: Source, ctx: Context, *, document: bool) -> Finding:

@@ -44,6 +44,7 @@ from verlint_rules.shell.illustration import is_illustration
 from verlint_rules.shell.unset_names import Default, Unset, Use, from_outside, names_of, unset_names
 from verlint_rules.shell.written_words import (
     is_launch,
+    joins_within,
 )
 
 _OVERRIDE = pattern(r"[\"']?[+~]{0,2}[A-Za-z_][\w-]*(?:[./@][\w@-]+)+=")
@@ -67,7 +68,8 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
     site = _Sites(script, ctx.project)
     yield from _set_too_late(script, site, ctx)
     for name, unset in unset_names(ctx.project, script).items():
-        if name not in named:
+        joined = all(joins_within(use.text, use.param.start, use.param.end) for use in unset.uses)
+        if name not in named and not joined:
             found = _of_name(unset, script, site, ctx)
             if found is not None:
                 yield found

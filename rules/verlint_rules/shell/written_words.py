@@ -15,6 +15,8 @@ BLANKS = " \t\u00a0\u2003\u200b\u3000"
 """Characters that look like nothing at the end of a line; bash takes only the first two for blanks."""
 
 _OVERRIDE = pattern(r"[\"']?[+~]{0,2}[A-Za-z_][\w-]*(?:[./@:][\w@:-]+)+\s*=")
+_JOINED = pattern(r"(?<![\s\\])\\\n(?=[\"']?(?:[+~]{0,2}[A-Za-z_][\w-]*(?:[./@:][\w@:-]+)+|\+{1,2}[A-Za-z_]\w*)=)")
+"""A continued line without a blank on either side, and an override behind it."""
 _FORCED = pattern(r"[\"']?\+{1,2}[A-Za-z_]\w*=")
 _OPTION = pattern(r"--[A-Za-z][\w-]*")
 _PLAIN = pattern(r"[\"']?[+~]{0,2}([A-Za-z_][\w./@:-]*)=")
@@ -94,6 +96,19 @@ def is_override(text: Source, word: syntax.Node) -> bool:
     if not any(sign in key for sign in "./@:"):
         return "+" in raw[:2] and _FORCED.match(raw) is not None
     return _OVERRIDE.match(raw) is not None or ("+" in raw[:2] and _FORCED.match(raw) is not None)
+
+
+def joins_in(raw: str) -> list[int]:
+    """Where the backslashes stand that make one word of two overrides, in a word that begins with one."""
+    if "\\\n" not in raw or "=" not in raw.partition("\\\n")[0]:
+        return []
+    return [found.start() for found in _JOINED.finditer(raw)]
+
+
+def joins_within(text: Source, start: int, end: int) -> bool:
+    """Whether such a backslash stands between two places."""
+    at = text.text.find("\\\n", start, end)
+    return at >= 0 and _JOINED.match(text.text, at) is not None
 
 
 def is_strong(text: Source, word: syntax.Node) -> bool:

@@ -21,6 +21,8 @@ _ON = frozenset(
 class Arguments(Declarations):
     """Changes arguments and options."""
 
+    __slots__ = ()
+
     def _shift(self, words: list[Argument], simple: Simple) -> None:
         count = integer(self.plain_words(words)[1:2], 1)
         if count is None or count < 0:

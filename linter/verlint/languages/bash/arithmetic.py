@@ -44,6 +44,8 @@ class UnknownNumber(Exception):
 class Variables(Protocol):
     """Where names get their values; both may raise UnknownNumber."""
 
+    __slots__ = ()
+
     def number_text(self, name: str, index: str | None) -> str:
         """The text of a variable, "" when it is not set."""
 

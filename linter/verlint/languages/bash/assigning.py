@@ -22,6 +22,8 @@ MAX_ITEMS = 256
 class Assigning(Builtins):
     """Carries out assignments."""
 
+    __slots__ = ()
+
     def assign(self, assign: Assign, value: Parts | None = None, *, exported: bool = False) -> None:
         """Carry out an assignment; `value` is its right side where that is expanded already."""
         known = self.run.prepared.assign(assign, self.source)

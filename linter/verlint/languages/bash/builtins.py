@@ -35,6 +35,8 @@ _METHODS = {
 class Builtins(Control):
     """Runs builtins. Each method takes the expanded words, the name included, and sets `status`."""
 
+    __slots__ = ()
+
     def builtin(self, name: str) -> Callable[[list[Argument], Simple], None] | None:
         """The method that runs a builtin, or None when the name is no builtin."""
         method = _METHODS.get(name)

@@ -19,7 +19,7 @@ _OF_ONE_PATH = frozenset(
 
 
 _CHANGING = frozenset([dict, list, set, Stream])
-_NESTED = frozenset(["scopes", "descriptors", "makers"])
+_NESTED = frozenset(["scopes", "descriptors", "local_options", "makers"])
 """Attributes that hold what can be changed in place. Variables are not copied here: a shell copies those it shares
 before it changes them."""
 

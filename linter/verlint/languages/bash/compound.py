@@ -46,6 +46,8 @@ def is_test(pipeline: Pipeline) -> bool:
 class CompoundCommands(Loops):
     """Runs compound commands."""
 
+    __slots__ = ()
+
     def command(self, node: CommandNode) -> None:
         """Run one command."""
         self.run.step()

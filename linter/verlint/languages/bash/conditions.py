@@ -75,6 +75,8 @@ class TestError(Exception):
 class Conditions(Expansion):
     """Evaluates conditions."""
 
+    __slots__ = ()
+
     # ---- [ … ]
 
     def test_status(self, words: list[Parts], node: Node) -> int:

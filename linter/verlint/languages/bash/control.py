@@ -37,6 +37,8 @@ _KEYWORDS = frozenset(
 class Control(Arguments):
     """Runs, ends, tests."""
 
+    __slots__ = ()
+
     # ---- running text and files
 
     def _source(self, words: list[Argument], simple: Simple) -> None:

@@ -15,6 +15,8 @@ from verlint.value import Hole, Text
 class Declarations(Reading):
     """Declares variables."""
 
+    __slots__ = ()
+
     def _flags(self, words: list[Argument]) -> tuple[str, list[Argument]]:
         flags, rest = "", words[1:]
         while rest and isinstance(rest[0], Text):

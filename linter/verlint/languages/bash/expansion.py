@@ -34,6 +34,8 @@ _ANY_NUMBER = ("arguments", WORDS, MANY)
 class Expansion(Parameters):
     """Expands words."""
 
+    __slots__ = ()
+
     def fields(self, word: Word, *, element: bool = False) -> list[Text]:
         """The words that one word becomes; `element`: as an element of an array, where `name=~` is no assignment."""
         text = self.run.prepared.text(word, self.source)

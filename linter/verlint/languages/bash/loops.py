@@ -36,6 +36,8 @@ _State: TypeAlias = tuple[list[dict[str, object]], list[str], object, "list[int 
 class Loops(SimpleCommands):
     """Runs loops."""
 
+    __slots__ = ()
+
     def _holds(self, test: Sequence) -> tuple[bool | None, tuple[Guard, ...]]:
         """Whether a condition holds (None: a program decides) and the guards it rests on."""
         before = len(self.run.consulted)

@@ -36,6 +36,8 @@ _OUTSIDE = frozenset(["env", "argument", "option", "elsewhere"])
 class Parameters(Segments):
     """Expands parameters."""
 
+    __slots__ = ()
+
     def parameter(self, param: Param, in_quotes: bool, out: list[Segment]) -> None:
         """Append what `$x` or `${…}` expands to."""
         star = self._star(param)

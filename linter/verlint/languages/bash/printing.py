@@ -33,6 +33,8 @@ Argument: TypeAlias = Text | Declared
 class Printing(Conditions):
     """Takes words as strings, and prints."""
 
+    __slots__ = ()
+
     def plain_words(self, words: list[Argument]) -> list[Parts]:
         """Arguments as strings."""
         return [(word if isinstance(word, Text) else word.text).parts for word in words]

@@ -22,6 +22,8 @@ _PROTECTED = pattern("[\U000f0000-\U000f007f]")
 class Reading(Printing):
     """Reads lines into variables."""
 
+    __slots__ = ()
+
     def _read(self, words: list[Argument], simple: Simple) -> None:
         names, options = letter_options(self.plain_words(words)[1:], "ers", "adinNptu")
         line, found = self._line(options, simple)

@@ -16,6 +16,8 @@ _WRITING = frozenset([">", ">>", ">|", "&>", "&>>"])
 class Redirections(Assigning):
     """Carries out redirections."""
 
+    __slots__ = ()
+
     def _redirect(self, redirects: list[Redirect]) -> list[Redirection] | None:
         """Carry out redirections; None when bash would not run the command."""
         out: list[Redirection] = []

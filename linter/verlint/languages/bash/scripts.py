@@ -20,6 +20,8 @@ from verlint.value import Hop, Literal, Text
 class Scripts(Redirections):
     """Runs other texts."""
 
+    __slots__ = ()
+
     # ---- in this shell
 
     def _call(self, name: str, arguments: list[Parts], node: Simple) -> None:

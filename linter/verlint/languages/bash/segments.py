@@ -52,6 +52,8 @@ BREAK: Segment = (None, False, False)
 class Segments(UsualWords):
     """Expands the parts of words."""
 
+    __slots__ = ()
+
     # ---- words as strings
 
     def string(self, word: Word, *, assignment: bool = False) -> Parts:

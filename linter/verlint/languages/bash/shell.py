@@ -42,6 +42,8 @@ _OF_OTHERS = (If, For, ForArith, While, Case, Group)
 class Shell(CompoundCommands):
     """Executes a syntax tree."""
 
+    __slots__ = ()
+
     # ---- programs
 
     def main(self, program: Program, first: int = 0, before: Callable[[int], None] | None = None) -> None:

@@ -35,6 +35,8 @@ _SHELLS = frozenset(["bash", "sh", "dash", "zsh"])
 class SimpleCommands(Scripts):
     """Runs simple commands."""
 
+    __slots__ = ()
+
     def simple(self, node: Simple) -> None:
         """Run a simple command."""
         if not node.words and not node.redirects:

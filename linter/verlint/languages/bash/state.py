@@ -34,7 +34,8 @@ STATE = (
     "options", "shell_options", "status", "output", "mode", "errors", "input", "descriptors", "files_of", "unchecked",
     "loops", "guards", "stack", "sources", "function_names", "call_lines", "exported_functions", "traps", "here",
     "background", "unattended", "substituting", "substitutions", "last_background", "jobs", "pipe_place", "pipe_status",
-    "directories", "strangers", "option_offset", "_environment_cache", "_around", "_around_flags",
+    "directories", "strangers", "elsewhere", "local_options", "withheld", "bare", "option_offset",
+    "_environment_cache", "_around", "_around_flags",
 )  # fmt: skip
 """What a shell knows. There are more names than Python finds quickly in an object without slots."""
 

@@ -17,6 +17,8 @@ _LEAVES_VALUE = frozenset(["", ":-", "-", ":=", "=", ":?", "?"])
 class UsualWords(Variables):
     """Expands the words that need little."""
 
+    __slots__ = ()
+
     def usual_string(self, word: Word, hops: tuple[Hop, ...] = ()) -> list[Piece] | None:
         """The pieces of a word as one string, after further steps of provenance; None for a word that needs more, of
         which nothing was carried out."""

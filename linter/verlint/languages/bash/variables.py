@@ -48,6 +48,8 @@ _OF_THE_SYSTEM = ("/etc/", "/opt/", "/usr/")
 class Variables(ShellState):
     """Looks up and assigns values."""
 
+    __slots__ = ()
+
     def value_of(self, name: str, index: str | None, node: Node) -> Parts | None:
         """The value of a parameter, None when it is not set, a hole when it is not known."""
         if not (name[0].isalpha() or name[0] == "_"):

@@ -31,6 +31,7 @@ _USUAL_QUOTED = pattern(r'([^"\\$`]+)|' + _PARAMETER)
 _BARE, _NAME, _BRACED, _OPERATOR, _ARGUMENT, _DOUBLE, _SINGLE = range(1, 8)
 """Groups of these expressions: the last one that took part says what was found."""
 _PLAIN = pattern(r"[^ \t\n;&|<>()\\'\"`$*?@!+\[\]{}]+")
+_MORE_NAME = pattern(r"[A-Za-z0-9_]+")
 _ENDS = frozenset(" \t\n;&|()")
 
 
@@ -70,6 +71,7 @@ class WordReader(Cursor):
                 parts.append(Lit(at(here), at(pos), found[_SINGLE], "'"))
             else:
                 parts.append(self._parameter(found, ""))
+                pos = self.pos
         return Word(at(start), at(pos), parts)
 
     def _unusual(self, parts: list[Part]) -> bool:
@@ -101,15 +103,28 @@ class WordReader(Cursor):
     def _parameter(self, found: Match[str], quote: str) -> Param:
         """The parameter that was found: `$name`, `${name}`, or one with a default that is nothing but characters."""
         at, kind = self.at, found.lastindex
-        start, end = at(found.start()), at(found.end())
+        start = at(found.start())
         if kind == _NAME:
-            return Param(start, end, found[_NAME], None, "", None, None, False, True)
+            name = self._whole_name(found[_NAME])
+            return Param(start, at(self.pos), name, None, "", None, None, False, True)
+        end = at(found.end())
         if kind == _BRACED:
             return Param(start, end, found[_BRACED])
         written = found[_ARGUMENT]
         low, high = at(found.start(_ARGUMENT)), at(found.end(_ARGUMENT))
         parts: list[Part] = [Lit(low, high, written, quote)] if written else []
         return Param(start, end, found[_BRACED], None, found[_OPERATOR], Word(low, high, parts))
+
+    def _whole_name(self, name: str) -> str:
+        """The name of a `$name` that the cursor is behind. A continued line does not end it: bash joins the lines
+        before it looks for parameters, so that `$a⏎b` with a backslash between is `$ab`."""
+        text = self.text
+        while text.startswith("\\\n", self.pos, self.stop):
+            more = _MORE_NAME.match(text, self.pos + 2, self.stop)
+            if more is None:
+                break
+            name, self.pos = name + more.group(), more.end()
+        return name
 
     def _process_substitution(self, direction: str) -> ProcessSub:
         start = self.pos
@@ -318,7 +333,8 @@ class WordReader(Cursor):
         following = self.peek()
         if match:
             self.pos = match.end()
-            parts.append(Param(self.at(start), self.at(self.pos), match.group(), bare=True))
+            name = self._whole_name(match.group())
+            parts.append(Param(self.at(start), self.at(self.pos), name, bare=True))
         elif following and (following.isdigit() or following in SPECIAL):
             self.pos += 2
             parts.append(Param(self.at(start), self.at(self.pos), following))
