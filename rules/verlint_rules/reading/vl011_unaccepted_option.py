@@ -5,10 +5,10 @@ the options there, this one and all behind it reach Hydra, which refuses them af
 launcher that does not hand on its arguments forgets them without a word, and runs with its defaults. A Python tool
 stops with `unrecognized arguments`.
 
-Known are launchers with one `while … case $1` loop, tools of the checkout that declare their options with argparse,
-click, fire, typer or a data class, and VeRL's own `verl.model_merger`. Silent for tools that look at known options only
-(`parse_known_args`), have subcommands or take options from elsewhere, for launchers that hand on to such a program, for
-beginnings that argparse completes, for options of Hydra itself, and for words that are not known before the run.
+Known are launchers with one `while … case $1` loop, and tools of the checkout that declare their options with
+argparse, click, fire, typer or a data class, and VeRL's own `verl.model_merger`. Silent for tools that look at known
+options only (`parse_known_args`), have subcommands or take options from elsewhere, for launchers that hand on to such a
+program, for beginnings that argparse completes, for options of Hydra itself, and for words that are not known before the run.
 
 Fix: write the option that the launcher takes; overrides of the trainer are written `key=value`. The unsafe fix writes
 the one similar name.
