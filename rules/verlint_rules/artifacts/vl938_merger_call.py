@@ -9,7 +9,8 @@ checkpoint comes from, and what stands behind it in the launcher runs on an old 
 Silent about words that are not known before the run, about options that the checkout at hand declares, and about the
 script of older versions.
 
-Fix: `python -m verl.model_merger merge --backend fsdp --local_dir …/global_step_N/actor --target_dir …`.
+Fix: `python -m verl.model_merger merge --backend fsdp --local_dir …/global_step_N/actor --target_dir …`. The unsafe fix
+writes the one similar option.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from verlint.experiment.launch import python_program
-from verlint.finding import Finding
+from verlint.finding import Edit, Finding, Safety
 from verlint.languages.bash.command import Command
 from verlint.rule import ERROR, Context, rule
 from verlint.value import Text
@@ -35,7 +36,7 @@ _REMOVED = {"--hf_model_path": "the configuration is read from huggingface below
 _NEEDED = {"merge": ("--backend", "--local_dir"), "test": ("--backend", "--local_dir", "--test_hf_dir")}
 
 
-@rule("VL938", "merger-call", on=Command, severity=ERROR, since="0.1", words=("model_merger",))
+@rule("VL938", "merger-call", on=Command, severity=ERROR, since="0.1", fixable="unsafe", words=("model_merger",))
 def check(command: Command, ctx: Context) -> Iterator[Finding]:
     program = None if command.builtin or command.function else python_program(command.argv)
     if program is None or program.entry != _MODULE:
@@ -112,13 +113,15 @@ def _unknown(word: Text, option: str, operation: str, ctx: Context) -> Finding:
     belongs = _OF_OPERATION.get(option, "")
     if belongs:
         return ctx.fail(word, f"{_MODULE} {operation} has no {option}: it stops", help=f"{option} is one of {belongs}")
-    near = get_close_matches(option, (*_VALUED, *_FLAGS), 1, 0.7)
-    return ctx.fail(
-        word,
-        f"{_MODULE} has no {option}: it stops",
-        near=near[0] if near else "",
-        help=f"did you mean {near[0]}?" if near else "",
+    near = next(iter(get_close_matches(option, (*_VALUED, *_FLAGS), 1, 0.7)), "")
+    finding = ctx.fail(
+        word, f"{_MODULE} has no {option}: it stops", near=near, help=f"did you mean {near}?" if near else ""
     )
+    written = None if word.span is None else word.span.in_file()
+    if near and written is not None and written.text.startswith(option):
+        place = written.source.span(written.start, written.start + len(option))
+        finding = finding.with_fix(f"write {near}", Edit(place, near), safety=Safety.UNSAFE)
+    return finding
 
 
 def _is_declared(option: str, ctx: Context) -> bool:

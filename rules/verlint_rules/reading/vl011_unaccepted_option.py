@@ -6,9 +6,9 @@ launcher that does not hand on its arguments forgets them without a word, and ru
 stops with `unrecognized arguments`.
 
 Known are launchers with one `while … case $1` loop, and tools of the checkout that declare their options with
-argparse, click, fire, typer or a data class, and VeRL's own `verl.model_merger`. Silent for tools that look at known
-options only (`parse_known_args`), have subcommands or take options from elsewhere, for launchers that hand on to such a
-program, for beginnings that argparse completes, for options of Hydra itself, and for words that are not known before the run.
+argparse, click, fire, typer or a data class. Silent for tools that look at known options only (`parse_known_args`),
+have subcommands or take options from elsewhere, for launchers that hand on to such a program, for beginnings that
+argparse completes, for options of Hydra itself, and for words that are not known before the run.
 
 Fix: write the option that the launcher takes; overrides of the trainer are written `key=value`. The unsafe fix writes
 the one similar name.
@@ -77,16 +77,12 @@ class _Fault:
     severity=ERROR,
     since="0.1",
     fixable="unsafe",
-    words=("bash ", ".sh ", ".py ", "launcher:", "verl.model_merger"),
+    words=("bash ", ".sh ", ".py ", "launcher:"),
 )
 def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
     if file.kind is not Kind.SPEC:
         for site in sites_in(variants_in(ctx.project, file.source)):
             yield from _of_site(site, ctx)
-        if "verl.model_merger" in file.source.text:
-            from verlint_rules.reading.merger_options import untaken
-
-            yield from untaken(file, ctx)
         return
     for experiment, stage in stages_in(file, ctx.project):
         source = launcher_of_stage(experiment, stage, ctx.project)

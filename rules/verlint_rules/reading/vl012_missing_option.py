@@ -76,16 +76,12 @@ class _Lacks:
     on=Loaded,
     severity=ERROR,
     since="0.1",
-    words=("bash ", ".sh ", ".py ", "launcher:", "verl.model_merger"),
+    words=("bash ", ".sh ", ".py ", "launcher:"),
 )
 def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
     if file.kind is not Kind.SPEC:
         for site in sites_in(variants_in(ctx.project, file.source)):
             yield from _of_site(site, ctx)
-        if "verl.model_merger" in file.source.text:
-            from verlint_rules.reading.merger_options import lacking
-
-            yield from lacking(file, ctx)
         return
     for experiment, stage in stages_in(file, ctx.project):
         source = launcher_of_stage(experiment, stage, ctx.project)
