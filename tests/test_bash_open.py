@@ -561,7 +561,7 @@ def test_a_sourced_file_that_is_not_here_may_replace_what_was_set(before: str, c
 
 def test_parts_of_a_match_that_nobody_knows() -> None:
     text = "[[ $MODEL =~ ([0-9]+)B ]] && size=${BASH_REMATCH[1]}\ntrain ${size}x\n"
-    assert programs(text) == [["train ${BASH_REMATCH[1]}x"], ["train x"]]
+    assert programs(text) == [["train ${BASH_REMATCH}x"], ["train x"]]
 
 
 @pytest.mark.parametrize("look", ["$(command -v python3)", "$(command -v python3 || which python)", "`which python3`"])
@@ -715,3 +715,8 @@ def test_files_of_a_default_may_be_others() -> None:
     assert [(part.text, part.overridable) for part in word.parts if isinstance(part, Literal)] == [
         ("data.txt", "FILES")
     ]
+
+
+def test_parts_of_a_match_in_a_default_may_be_others() -> None:
+    (word,) = only("[[ ${MODEL:-Qwen-7B} =~ ([0-9]+)B ]]\ntrain ${BASH_REMATCH[1]}\n").words
+    assert [(part.text, part.overridable) for part in word.parts if isinstance(part, Literal)] == [("7", "MODEL")]

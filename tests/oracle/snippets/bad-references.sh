@@ -5,3 +5,5 @@ ref=other
 probe "${!ref:-none}"
 (probe "${!nothing}"; probe not reached)
 probe $?
+probe "${1:=x}"; probe not reached
+probe $?

@@ -11,7 +11,7 @@ from verlint.languages.bash.syntax import Simple
 from verlint.value import Literal, Text
 
 _QUIET = frozenset(
-    ["ulimit", "umask", "alias", "unalias", "kill", "jobs", "bg", "fg", "disown", "times", "caller", "enable", "help",
+    ["ulimit", "umask", "alias", "unalias", "kill", "bg", "fg", "disown", "times", "caller", "enable", "help",
      "history", "bind", "compgen", "complete", "compopt", "suspend", "logout"]
 )  # fmt: skip
 """Builtins that change nothing a launcher's commands see."""
@@ -26,7 +26,7 @@ _METHODS = {
     "test": "_test_builtin", "[": "_test_builtin", "true": "_succeed", ":": "_succeed", "false": "_fail",
     "trap": "_trap", "let": "_let", "mapfile": "_mapfile", "readarray": "_mapfile", "getopts": "_getopts",
     "command": "_command", "builtin": "_builtin", "type": "_type", "pushd": "_pushd", "popd": "_popd", "dirs": "_dirs",
-    "hash": "_hash",
+    "hash": "_hash", "jobs": "_jobs",
     "wait": "_wait",
 }  # fmt: skip
 """Builtins and the methods that run them."""
@@ -44,6 +44,10 @@ class Builtins(Control):
 
     def _succeed(self, words: list[Argument], simple: Simple) -> None:
         self.status = 0
+
+    def _jobs(self, words: list[Argument], simple: Simple) -> None:
+        self.status = 0
+        self.write((self.hole("$(jobs)", "jobs in the background", simple),))
 
     def _fail(self, words: list[Argument], simple: Simple) -> None:
         self.status = 1

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 
 from verlint.languages.bash.command import Guard
+from verlint.languages.bash.elastic import MANY, mark_parts
 from verlint.languages.bash.expansion import Expansion
 from verlint.languages.bash.patterns import MAX_REPEATED, literal_text, matches
 from verlint.languages.bash.pieces import (
+    EMPTY,
     MARK,
     Parts,
+    cut,
     flat,
     has_hole,
     identity,
@@ -17,7 +20,6 @@ from verlint.languages.bash.pieces import (
     known,
     only_hole,
     overriders,
-    plain,
     same,
     shown,
 )
@@ -328,21 +330,21 @@ class Conditions(Expansion):
             match = re.search(text, flat(left), re.S | re.I if "nocasematch" in self.shell_options else re.S)
         except re.error:
             return self._undecided_regex(left, text, text, test)
-        groups = [match.group(), *match.groups()] if match else []
+        places = [match.span(at) for at in range(len(match.groups()) + 1)] if match else []
+        found = [cut(left, low, high) if low >= 0 else EMPTY for low, high in places]
         self.changed()
-        self.ensure("BASH_REMATCH").value = Array({at: plain(group or "") for at, group in enumerate(groups)})
+        self.ensure("BASH_REMATCH").value = Array(dict(enumerate(found)))
         return match is not None
 
     def _undecided_regex(self, left: Parts, key: str, text: str, test: BinaryTest) -> bool:
         """A match that nobody can decide; what its parts match is not known either."""
         found = self.decide(("regex", identity(left), key), f"{shown(left)} =~ {text}", test)
-        array = Array()
-        if found:
-            for at in range(10):
-                part = ("match", identity(left), key, at)
-                array.put(at, (self.hole(f"BASH_REMATCH[{at}]", f"part of {shown(left)}", test, part),))
         self.changed()
-        self.ensure("BASH_REMATCH").value = array
+        if found:
+            parts = self.hole("BASH_REMATCH", f"parts of {shown(left)}", test, ("match", identity(left), key))
+            self.ensure("BASH_REMATCH").value = Array({0: mark_parts((parts,), MANY)}, many=True)
+        else:
+            self.ensure("BASH_REMATCH").value = Array()
         return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from verlint.languages.bash.pieces import MARK, Parts, cut, flat, plain
+from verlint.languages.bash.pieces import EMPTY, MARK, Parts, cut, flat, plain
 from verlint.languages.bash.printing import Argument, Declared
 from verlint.languages.bash.reading import Reading
 from verlint.languages.bash.storage import Array, Variable
@@ -151,7 +151,11 @@ class Declarations(Reading):
             self._attributes(self.ensure(assign.name), flags)
         if exported:
             self.export(assign.name)
-        self.assign(assign, word.value)
+        text = flat(word.value) if word.value is not None and set("aA") & set(flags) else ""
+        if text[:1] == "(" and text[-1:] == ")" and assign.index is None:  # `declare -a x="(a b)"` is read as a list
+            self.run_text((*plain(assign.name + ("+=" if assign.append else "=")), *(word.value or EMPTY)))
+        else:
+            self.assign(assign, word.value)
         if "r" in flags:
             self.ensure(assign.name).readonly = True
         self.record_assignment(assign.name, assign, simple, exported=exported)
@@ -233,6 +237,10 @@ class Declarations(Reading):
             array.drop(key + array.next_index() if isinstance(key, int) and key < 0 else key)
 
     # ---- implemented further up
+
+    def run_text(self, text: Parts) -> None:
+        """Run a string as commands of this shell."""
+        raise NotImplementedError
 
     def assign(self, assign: Assign, value: Parts | None = None, *, exported: bool = False) -> None:
         """Carry out an assignment; `value` is its right side where that is expanded already."""

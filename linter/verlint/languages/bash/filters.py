@@ -218,7 +218,7 @@ def _tee(shell: Builtins, arguments: list[Parts], stdin: Parts | None) -> Result
     status = 0
     for path in paths:
         at = flat(path).rfind("/")
-        if at > 0 and shell.lacks_folder(cut(path, 0, at)):
+        if not path or (at > 0 and shell.lacks_folder(cut(path, 0, at))):
             status = 1
             continue
         located = shell.locate(path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from verlint.languages.bash.elastic import MANY, any_many, is_many, mark_of, mark_parts, unmarked
 from verlint.languages.bash.pieces import (
@@ -15,6 +16,7 @@ from verlint.languages.bash.pieces import (
     known,
     only_hole,
     overridable,
+    overriders,
     plain,
     with_hop,
 )
@@ -24,7 +26,7 @@ from verlint.languages.bash.storage import Array
 from verlint.languages.bash.syntax import Param, Word
 from verlint.lazy import pattern
 from verlint.record import replace
-from verlint.value import Hole, Hop, Literal
+from verlint.value import Hole, Hop, Literal, Part
 
 _DEFAULTING = frozenset([":-", "-", ":=", "=", ":?", "?", ":+", "+"])
 _REFERRED = pattern(r"[A-Za-z_]\w*(?:\[.+\])?|[0-9]+|[@*#?$!-]", re.S)
@@ -99,7 +101,7 @@ class Parameters(Segments):
         if any_many(values):
             key = ("count", tuple(map(identity, values)))
             return (self.hole(self.span(param).text, "number of elements", param, key),)
-        return plain(str(len(values)))
+        return _counted(len(values), [piece for value in values for piece in value])
 
     def _transformed(self, value: Parts, param: Param) -> Parts:
         from verlint.languages.bash.transforms import transform
@@ -187,7 +189,7 @@ class Parameters(Segments):
             if has_hole(value):
                 self._put((self.hole(self.span(param).text, "length of an unknown", param),), in_quotes, out)
             else:
-                self._put(plain(str(len(flat(value)))), in_quotes, out)
+                self._put(_counted(len(flat(value)), value), in_quotes, out)
             return
         if param.op in _DEFAULTING:
             self._defaulting(param, name, index, value, in_quotes, out)
@@ -254,6 +256,11 @@ class Parameters(Segments):
             self._put(value or EMPTY, in_quotes, out)
         elif kind == "?":
             self._put(self._required(param, name, outside), in_quotes, out)
+        elif kind == "=" and not (name[0].isalpha() or name[0] == "_"):
+            if outside is None:
+                self.fault("assignment", f"${name}: cannot assign in this way", param)
+                raise DiscardLine
+            self._put((outside,), in_quotes, out)  # only with the argument does the line go on
         elif kind == "=":
             assigned = self.string(param.arg) if param.arg is not None else EMPTY
             free = self._free_name(name, index, value, outside)
@@ -321,3 +328,9 @@ class Parameters(Segments):
             piece, quoted, _ = out[at]
             if piece is not None and not quoted:
                 out[at] = (piece, False, True)
+
+
+def _counted(number: int, among: Sequence[Part]) -> Parts:
+    """A number of characters or elements; where these may be replaced, so may it."""
+    free = overriders(among)
+    return overridable(plain(str(number)), free[0]) if free else plain(str(number))

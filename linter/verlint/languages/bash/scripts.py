@@ -41,10 +41,16 @@ class Scripts(Redirections):
         self.call_lines.append(saved[2].position(node.start).line)
         self.sources.append(path)
         self.loops = 0
+        before = self.traps.pop("RETURN", None)
         try:
-            self.command(body)  # type: ignore[arg-type]
-        except Return as ended:
-            self.status = ended.status
+            try:
+                self.command(body)  # type: ignore[arg-type]
+            except Return as ended:
+                self.status = ended.status
+            if "RETURN" in self.traps:
+                self.run_trap("RETURN")
+            elif before is not None:
+                self.traps["RETURN"] = before
         finally:
             self.positional, self.open_arguments, self.source, self.stack, self.loops = saved
             if self.local_options:  # `local -`
@@ -275,6 +281,10 @@ class Scripts(Redirections):
         self.status = child.status
 
     # ---- implemented further up
+
+    def run_trap(self, name: str) -> None:
+        """Run what is to be done at an event."""
+        raise NotImplementedError
 
     def main(self, program: Program) -> None:
         """Run a whole text, line by line as bash does; sets `status`."""

@@ -15,6 +15,7 @@ from verlint.languages.bash.pieces import (
     Parts,
     collapse,
     known,
+    overriders,
     strip_right,
     with_hop,
 )
@@ -202,7 +203,7 @@ class Segments(UsualWords):
         found = [variable.value for name in _mentioned(text) if (variable := self.lookup(name)) is not None]
         pieces = [piece for each in found if isinstance(each, tuple) for piece in each]
         way = max((piece.hops for piece in pieces), key=len, default=())
-        free = next((piece.overridable for piece in pieces if isinstance(piece, Literal) and piece.overridable), "")
+        free = next(iter(overriders([*text, *pieces])), "")
         return (
             Literal(str(value), self.span(part), (*way[: MAX_HOPS - 1], Hop(self.span(part))) if way else (), free),
         )

@@ -68,9 +68,9 @@ class Shell(CompoundCommands):
             raise
         except Exit as ended:
             self.status = ended.status
-        self._run_trap("EXIT")
+        self.run_trap("EXIT")
 
-    def _run_trap(self, name: str) -> None:
+    def run_trap(self, name: str) -> None:
         """Run what is to be done at an event; the status stays that of before, unless it ends the shell."""
         trap = self.traps.pop(name, EMPTY)
         if not trap:
@@ -161,7 +161,7 @@ class Shell(CompoundCommands):
             failed = number == last and self.status not in (0, None) and _ends_on_failure(pipeline)
             if failed and not self.unchecked:
                 if "ERR" in self.traps and ("E" in self.options or not self.function_names):
-                    self._run_trap("ERR")
+                    self.run_trap("ERR")
                 if "e" in self.options:
                     raise Exit(self.status)
 
@@ -273,7 +273,7 @@ class Shell(CompoundCommands):
         except DiscardLine:
             self.status = 1
         if self.traps:
-            self._run_trap("EXIT")
+            self.run_trap("EXIT")
 
 
 def _may_decide(line: Sequence) -> bool:

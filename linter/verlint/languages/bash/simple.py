@@ -9,7 +9,7 @@ from verlint.languages.bash.command import Command
 from verlint.languages.bash.command import Redirect as Redirection
 from verlint.languages.bash.filters import LINE_TOOLS, MAKERS, Result, run_filter
 from verlint.languages.bash.moving import MOVERS, move_files
-from verlint.languages.bash.pieces import EMPTY, Parts, flat, is_empty, plain
+from verlint.languages.bash.pieces import EMPTY, Parts, flat, is_empty, overridable, overriders, plain
 from verlint.languages.bash.printing import Argument
 from verlint.languages.bash.run import DiscardLine, Exit, ReadOnly
 from verlint.languages.bash.scripts import Scripts
@@ -288,9 +288,11 @@ class SimpleCommands(Scripts):
             self.run.makers.append([word.shown for word in words[1:]])
         stdin = None if self.input is None else self.input.parts
         found = run_filter(self, name, [word.parts for word in words[1:]], stdin)
-        if found is not None and name in LINE_TOOLS:
-            return plain(flat(found[0]), self.span(node)), found[1]
-        return found
+        if found is None:
+            return None
+        printed = plain(flat(found[0]), self.span(node)) if name in LINE_TOOLS else found[0]
+        free = overriders([*(stdin or EMPTY), *[part for word in words[1:] for part in word.parts]]) if printed else []
+        return overridable(printed, free[0]) if free else printed, found[1]
 
     def _batch(self, words: list[Text], node: Simple) -> None:
         """`sbatch …`: the script runs later, in a shell of its own, and prints into a file.

@@ -208,7 +208,8 @@ class ShellState:
     def refer(self, name: str, target: Parts, *, local: bool) -> None:
         """Make a name refer to another one (`declare -n`)."""
         scope = self.scopes[-1] if local and self.scopes else self.globals
-        scope[name] = Variable(target, reference=True)
+        scope[name] = Variable(target, exported="a" in self.options, reference=True)
+        self.changed()
 
     def refer_again(self, name: str, target: Parts) -> bool:
         """Let a reference refer to something else; False when the name is no reference."""

@@ -24,8 +24,11 @@ class Array:
     """Whether an element stands for an unknown number of them, so that places behind it are not known."""
 
     def ordered_keys(self) -> list[int | str]:
-        """Keys in bash's order (associative arrays: insertion order stands for an unknown one)."""
-        return list(self.items) if self.associative else sorted(self.items, key=int)
+        """Keys in bash's order: associative arrays keep them in buckets, the latest of a bucket first."""
+        if self.associative:
+            latest_first = list(self.items)[::-1]
+            return sorted(latest_first, key=_bucket)
+        return sorted(self.items, key=int)
 
     def values(self) -> list[Parts]:
         """Elements in the order of their keys."""
@@ -57,6 +60,18 @@ class Array:
     def copy(self) -> Array:
         """A copy that can be changed alone."""
         return Array(dict(self.items), self.associative, self.top, self.many)
+
+
+_BUCKETS = 1_024
+_OFFSET, _PRIME, _WORD = 2_166_136_261, 16_777_619, 0xFFFFFFFF
+
+
+def _bucket(key: int | str) -> int:
+    """Where bash 5 keeps a key of an associative array: the FNV-1 hash of its characters, which are signed."""
+    value = _OFFSET
+    for byte in str(key).encode("utf-8", "surrogateescape"):
+        value = (value * _PRIME & _WORD) ^ (byte if byte < 128 else (byte - 256) & _WORD)
+    return value % _BUCKETS
 
 
 @dataclass(slots=True)

@@ -165,7 +165,7 @@ class Variables(ShellState):
     def is_plain(self, name: str) -> bool:
         """Whether a name means a string without attributes."""
         variable = self.lookup(name)
-        if variable is None or isinstance(variable.value, Array):
+        if variable is None or isinstance(variable.value, Array) or self._from_outside(name):
             return False
         return not (variable.exported or variable.integer or variable.case or variable.readonly or variable.reference)
 
