@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import io
 import os
 import subprocess
@@ -14,9 +15,11 @@ from pathlib import Path
 import pytest
 
 import verlint
+from verlint.cli.check import add_parser, plain_call
 from verlint.cli.main import main
 from verlint.cli.output import output_width, use_color
 from verlint.finding import Finding, Related, Severity, Verdict
+from verlint.record import names
 from verlint.result import Loaded, Report, Summary, Unreadable
 from verlint.settings import Settings
 
@@ -399,3 +402,30 @@ def test_colour(
 def test_width(monkeypatch: pytest.MonkeyPatch, columns: str, width: int) -> None:
     monkeypatch.setenv("COLUMNS", columns)
     assert output_width(Stream(tty=False)) == width
+
+
+@pytest.mark.parametrize(
+    ("call", "is_plain"),
+    [
+        ("", True),
+        ("a b", True),
+        ("--no-cache a b", True),
+        ("a --strict --exit-zero", True),
+        ("--isolated --ready a --require-files --force-exclude", True),
+        ("a --strict b", False),
+        ("a -", False),
+        ("--no-cach a", False),
+        ("a --diff", False),
+        ("--scope all a", False),
+        ("-- a", False),
+    ],
+)
+def test_a_plain_call_says_what_argparse_would_read(call: str, is_plain: bool) -> None:
+    words = call.split()
+    plain = plain_call(words)
+    assert (plain is not None) == is_plain
+    if plain is not None:
+        parser = argparse.ArgumentParser()
+        add_parser(parser.add_subparsers())
+        read = parser.parse_args(["check", *words])
+        assert {name: getattr(plain, name) for name in names(plain)} == vars(read)

@@ -23,9 +23,23 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+_SWITCHES = ("force_exclude", "require_files", "isolated", "no_cache", "exit_zero", "strict", "ready")
+"""Options of a plain call: what they say is said by them alone."""
+
+
 def plain_call(words: Sequence[str]) -> Arguments | None:
-    """The arguments of a call that has no option, else None: then `argparse` reads them."""
-    return None if any(word.startswith("-") for word in words) else Arguments(list(words))
+    """The arguments of a call that has no options but switches before or behind its paths, else None: then `argparse`,
+    which takes its time, reads them."""
+    switches = {f"--{name.replace('_', '-')}": name for name in _SWITCHES}
+    paths = [word for word in words if not word.startswith("-")]
+    first = words.index(paths[0]) if paths else 0
+    given = [*words[:first], *words[first + len(paths) :]]
+    if any(word not in switches for word in given):
+        return None
+    arguments = Arguments(paths)
+    for word in given:
+        setattr(arguments, switches[word], True)
+    return arguments
 
 
 def add_parser(subparsers: Any) -> None:

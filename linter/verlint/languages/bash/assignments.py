@@ -36,20 +36,17 @@ class AssignmentReader(RedirectReader):
             end = self.pos
             append = self.looking_at("+=")
             if not append and not self.looking_at("="):
-                return self._rest_of_word(
-                    start, [Lit(self.at(start), self.at(match.end(1)), match.group(1), ""), *parts]
-                )
+                return self._rest_of_word(start, [Lit(start, match.end(1), match.group(1), ""), *parts])
             self.pos += 2 if append else 1
             index = self.window(match.end(), end - 1).index_word()
         value: Word | ArrayLit = self._array() if self.char() == "(" else self.word()
         if isinstance(value, ArrayLit) and self.char() and self.char() not in META:
             value = self._joined(value)
-        return Assign(self.at(start), self.at(self.pos), match.group(1), index, append, value)
+        return Assign(start, self.pos, match.group(1), index, append, value)
 
     def _joined(self, array: ArrayLit) -> Word:
         """`x=(a b)c` is no array but a string, parentheses and all."""
-        start = array.start if self.offsets is None else self.pos - (array.end - array.start)
-        text = self.text[start : self.pos]
+        text = self.text[array.start : self.pos]
         rest = self.word()
         if self.char() == "(":
             raise self.fail("unexpected (")
@@ -73,7 +70,7 @@ class AssignmentReader(RedirectReader):
 
     def _rest_of_word(self, start: int, parts: list[Part]) -> Word:
         rest = self.word()
-        return Word(self.at(start), rest.end, [*parts, *rest.parts])
+        return Word(start, rest.end, [*parts, *rest.parts])
 
     def _array(self) -> ArrayLit:
         start = self.pos
@@ -84,7 +81,7 @@ class AssignmentReader(RedirectReader):
             char = self.char()
             if char == ")":
                 self.pos += 1
-                return ArrayLit(self.at(start), self.at(self.pos), items)
+                return ArrayLit(start, self.pos, items)
             if not char:
                 raise self.fail("this ( of an array is never closed", start)
             if char == "[":

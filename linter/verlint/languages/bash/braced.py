@@ -35,11 +35,11 @@ class BracedReader(WordReader):
         if match and self.looking_at("}") and not length and not indirect:  # most are
             self.pos += 1
             self.depth -= 1
-            return Param(self.at(start), self.at(self.pos), name)
+            return Param(start, self.pos, name)
         index: Word | None = None
         if self.char() == "[" and (index := self._index()) is None:
             return self._bad_substitution(start, in_quotes)
-        param = Param(self.at(start), 0, name, index, indirect=indirect)
+        param = Param(start, 0, name, index, indirect=indirect)
         if length:
             param.op = "len"
         elif indirect and self.char() in ("*", "@") and self.peek() == "}":
@@ -52,7 +52,7 @@ class BracedReader(WordReader):
                 raise self.fail("this ${ is never closed", start)
             return self._bad_substitution(start, in_quotes)
         self.pos += 1
-        param.end = self.at(self.pos)
+        param.end = self.pos
         self.depth -= 1
         return param
 
@@ -78,7 +78,7 @@ class BracedReader(WordReader):
             if char == "}":
                 self.pos += 1
                 self.depth -= 1
-                return BadParam(self.at(start), self.at(self.pos), self.text[start : self.pos])
+                return BadParam(start, self.pos, self.text[start : self.pos])
             if char == "\\":
                 self.pos += 2
             elif char == "$":
@@ -102,7 +102,7 @@ class BracedReader(WordReader):
                 return None
             if char == "]" and depth == 0:
                 self.pos += 1
-                return Word(self.at(start), self.at(here), parts)
+                return Word(start, here, parts)
             depth += {"[": 1, "]": -1}.get(char, 0)
             self.subscript_part(parts)
         return None
@@ -168,7 +168,7 @@ class BracedReader(WordReader):
                 run = _RUN.match(self.text, here, self.stop)
                 self.pos = run.end() if run else here + 1
                 self.append(parts, here, self.text[here : self.pos], '"' if literal_quotes else "")
-        return Word(self.at(start), self.at(self.pos), parts)
+        return Word(start, self.pos, parts)
 
     def _paired_quotes(self, parts: list[Part]) -> None:
         """`'` inside `"${x:-…}"`: a character, but bash wants a second one, and `}` between them closes nothing."""
@@ -198,4 +198,4 @@ class BracedReader(WordReader):
             self.append(parts, here, "\\", '"')
         else:
             self.pos = min(self.pos + 2, self.stop)
-            parts.append(Lit(self.at(here), self.at(self.pos), following, "\\"))
+            parts.append(Lit(here, self.pos, following, "\\"))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence as Seq
-
 from verlint.languages.bash.syntax import Program, Redirect, Sequence, SyntaxProblem
 from verlint.lazy import pattern
 
@@ -36,8 +34,7 @@ class BashSyntaxError(Exception):
 
 
 class Cursor:
-    """A place in a text. `offsets` maps positions to those of an enclosing text when this one was derived from it (back
-    quotes, `<<-`); `final_backslash` says that a backslash at the very end disappears, as it does at the end of a
+    """A place in a text. `final_backslash` says that a backslash at the very end disappears, as it does at the end of a
     file; `extended` that `@(…)` and kin are patterns, which a script must ask for (None: see whether it does). With
     `stand_ins`, `<words>` and `{WORDS}` in a word stand for what a reader is to put there."""
 
@@ -47,7 +44,6 @@ class Cursor:
         start: int = 0,
         end: int | None = None,
         *,
-        offsets: Seq[int] | None = None,
         final_backslash: bool = True,
         depth: int = 0,
         extended: bool | None = None,
@@ -56,9 +52,6 @@ class Cursor:
         self.text = text
         self.pos = start
         self.stop = len(text) if end is None else end
-        self.offsets = offsets
-        if offsets is None:
-            self.__dict__["at"] = int  # the position as it is, for a tenth of all calls while reading
         self.final_backslash = final_backslash
         self.pending: list[tuple[Redirect, str, bool, bool]] = []
         self.depth = depth
@@ -68,22 +61,12 @@ class Cursor:
 
     def fail(self, message: str, opened: int | None = None) -> BashSyntaxError:
         """The error to raise for a fault at the cursor."""
-        return BashSyntaxError(
-            SyntaxProblem(message, self.at(min(self.pos, self.stop)), None if opened is None else self.at(opened))
-        )
+        return BashSyntaxError(SyntaxProblem(message, min(self.pos, self.stop), opened))
 
     def stop_reading(self, message: str, opened: int, *, silent: bool = False) -> BashSyntaxError:
         """The error to raise for a fault after which bash reads no further, but does not fail."""
-        offset = self.at(min(self.pos, self.stop))
-        return BashSyntaxError(SyntaxProblem(message, offset, self.at(opened), ends=False, silent=silent))
-
-    def at(self, position: int) -> int:
-        """Offset in the outermost text of a position in this one."""
-        if self.offsets is None:
-            return position
-        if position < len(self.offsets):
-            return self.offsets[position]
-        return self.offsets[-1] + 1 if self.offsets else 0
+        offset = min(self.pos, self.stop)
+        return BashSyntaxError(SyntaxProblem(message, offset, opened, ends=False, silent=silent))
 
     def looking_at(self, text: str) -> bool:
         """Whether the text goes on with these characters."""
@@ -146,11 +129,10 @@ class Cursor:
         if self.depth > _MAX_DEPTH:
             raise self.fail("nested too deeply to be read")
 
-    def nested(self, text: str, offsets: Seq[int]) -> Self:
-        """A reader for a text derived from this one."""
+    def nested(self, text: str) -> Self:
+        """A reader for a text derived from this one; what it reads is to be moved (`walk.move`)."""
         return type(self)(
             text,
-            offsets=offsets,
             final_backslash=False,
             depth=self.depth + 1,
             extended=self.extended,
@@ -163,7 +145,6 @@ class Cursor:
             self.text,
             start,
             end,
-            offsets=self.offsets,
             depth=self.depth,
             extended=self.extended,
             stand_ins=self.stand_ins,

@@ -23,7 +23,7 @@ class ConditionReader(AssignmentReader):
         if not (self.looking_at("]]") and (not self.peek(2) or self.peek(2) in META)):
             raise self.stop_reading("this [[ has no ]]", start)
         self.pos += 2
-        return Condition(self.at(start), self.at(self.pos), test)
+        return Condition(start, self.pos, test)
 
     def _or_test(self) -> Test:
         left = self._and_test()
@@ -53,7 +53,7 @@ class ConditionReader(AssignmentReader):
             self.enter()
             inner = self._not_test()
             self.depth -= 1
-            return NotTest(self.at(start), inner.end, inner)
+            return NotTest(start, inner.end, inner)
         if self.char() == "(":
             self.pos += 1
             self.enter()
@@ -72,7 +72,7 @@ class ConditionReader(AssignmentReader):
             self.skip_blanks()
             if not any(self.looking_at(each) for each in ("]]", "=", "&&", "||")):
                 word = self._test_word()
-                return UnaryTest(self.at(start), word.end, unary.group(), word)
+                return UnaryTest(start, word.end, unary.group(), word)
             self.pos = start
         left = self._test_word()
         self.skip_blanks()
@@ -107,4 +107,4 @@ class ConditionReader(AssignmentReader):
                 self.append(parts, here, char, "")
             else:
                 self.part(parts)
-        return Word(self.at(start), self.at(self.pos), parts)
+        return Word(start, self.pos, parts)

@@ -74,7 +74,7 @@ class Parser(ConditionReader):
         except BashSyntaxError as error:
             program.problem = error.problem
         except RecursionError:
-            program.problem = SyntaxProblem("nested too deeply to be read", self.at(self.pos))
+            program.problem = SyntaxProblem("nested too deeply to be read", self.pos)
         return program
 
     def _line(self) -> Sequence:
@@ -85,7 +85,7 @@ class Parser(ConditionReader):
             self.skip_blanks()
             char = self.char()
             if char == "\n" or not char:
-                return Sequence(self.at(start), self.at(self.pos), items)
+                return Sequence(start, self.pos, items)
             if char in _BEGIN_CLOSING:
                 self._reject_closing()
             items.append(self._list())
@@ -109,7 +109,7 @@ class Parser(ConditionReader):
             if self.looking_at(";;") or self.looking_at(";&"):
                 break
             items.append(self._list())
-        return Sequence(self.at(start), self.at(self.pos), items)
+        return Sequence(start, self.pos, items)
 
     def _list(self) -> tuple[AndOr, bool]:
         """One list and its terminator."""
@@ -140,15 +140,14 @@ class Parser(ConditionReader):
             return None
         self.pos = found.end()
         value = self._array() if self.char() == "(" else self.word()
-        behind = self.pos
+        end = self.pos
         self.skip_blanks()
         if self.pos < self.stop and text[self.pos] != "\n":
             self.pos = start
             return None
-        begin, end = self.at(start), self.at(behind)
-        assign = Assign(begin, end, found[1], None, found[2] == "+", value)
-        command = Simple(begin, end, [assign], [], [])
-        return AndOr(begin, end, [("", Pipeline(begin, end, [command], False))])
+        assign = Assign(start, end, found[1], None, found[2] == "+", value)
+        command = Simple(start, end, [assign], [], [])
+        return AndOr(start, end, [("", Pipeline(start, end, [command], False))])
 
     def _and_or(self) -> AndOr:
         """Pipelines joined by `&&` and `||`; the cursor ends behind the blanks that follow."""
@@ -157,7 +156,7 @@ class Parser(ConditionReader):
         while True:
             char = self.char()
             if not char or char not in "&|" or self.peek() != char:
-                return AndOr(self.at(start), items[-1][1].end, items)
+                return AndOr(start, items[-1][1].end, items)
             self.pos += 2
             self.skip_newlines()
             items.append((char + char, self._pipeline()))
@@ -176,13 +175,13 @@ class Parser(ConditionReader):
                 self.pos += 2
                 self.skip_blanks()
         if start < self.pos and self.char() in ("\n", "", ";"):
-            empty = Simple(self.at(self.pos), self.at(self.pos), [], [], [])
-            return Pipeline(self.at(start), self.at(self.pos), [empty], negated)
+            empty = Simple(self.pos, self.pos, [], [], [])
+            return Pipeline(start, self.pos, [empty], negated)
         commands = [self.command(word)]
         while True:
             self.skip_blanks()
             if self.char() != "|" or self.peek() == "|":
-                return Pipeline(self.at(start), commands[-1].end, commands, negated)
+                return Pipeline(start, commands[-1].end, commands, negated)
             self.pos += 2 if self.peek() == "&" else 1
             self.skip_newlines()
             commands.append(self.command(self.reserved()))
@@ -268,7 +267,7 @@ class Parser(ConditionReader):
             end = self.pos
         if not (assigns or words or redirects):
             raise self.fail(f"unexpected {self.here()}")
-        return Simple(self.at(start), self.at(end), assigns, words, redirects)
+        return Simple(start, end, assigns, words, redirects)
 
     def _function_body(self, start: int, name: Word) -> FunctionDef:
         """The rest of a definition; the cursor is behind the name."""
@@ -285,7 +284,7 @@ class Parser(ConditionReader):
             self.pos = here
             raise self.fail(f"unexpected {self.here()}: the body of a function must be {{ }}, ( ) or the like", start)
         text = "".join(part.text for part in name.parts if isinstance(part, Lit))
-        return FunctionDef(self.at(start), body.end, text, body)
+        return FunctionDef(start, body.end, text, body)
 
     # ---- compound commands
 
@@ -306,7 +305,7 @@ class Parser(ConditionReader):
                 self.pos += 4
                 otherwise = self._body("if", start)
             self._keyword("fi", "if", start)
-            return If(self.at(start), self.at(self.pos), arms, otherwise)
+            return If(start, self.pos, arms, otherwise)
 
     def _body(self, opener: str, opened: int) -> Sequence:
         body = self.sequence()
@@ -324,7 +323,7 @@ class Parser(ConditionReader):
         self._keyword("do", word, start)
         body = self._body(word, start)
         self._keyword("done", word, start)
-        return While(self.at(start), self.at(self.pos), test, body, until)
+        return While(start, self.pos, test, body, until)
 
     def _for(self, start: int) -> For | ForArith:
         select = self.looking_at("select")
@@ -350,7 +349,7 @@ class Parser(ConditionReader):
                     raise self.fail(f"unexpected {self.here()} in the words of this for", start)
                 words.append(word)
         body = self._loop_body(start)
-        return For(self.at(start), self.at(self.pos), name, words, body, select)
+        return For(start, self.pos, name, words, body, select)
 
     def _loop_body(self, start: int) -> Sequence:
         self.skip_blanks()
@@ -385,7 +384,7 @@ class Parser(ConditionReader):
             raise self.fail("this for (( has too many ;", start)
         self.pos = end + 2
         body = self._loop_body(start)
-        return ForArith(self.at(start), self.at(self.pos), first, test, step, body)
+        return ForArith(start, self.pos, first, test, step, body)
 
     def _case(self, start: int) -> Case:
         self.pos += 4
@@ -397,7 +396,7 @@ class Parser(ConditionReader):
             self.skip_newlines()
             if self.reserved() == "esac":
                 self.pos += 4
-                return Case(self.at(start), self.at(self.pos), word, arms)
+                return Case(start, self.pos, word, arms)
             if self.pos >= self.stop:
                 raise self.fail("this case has no esac", start)
             arms.append(self._case_arm(start))
@@ -432,7 +431,7 @@ class Parser(ConditionReader):
         self.pos += 1
         body = self._body("{", start)
         self._keyword("}", "{", start)
-        return Group(self.at(start), self.at(self.pos), body)
+        return Group(start, self.pos, body)
 
     def _subshell(self, start: int) -> Subshell:
         self.pos += 1
@@ -441,7 +440,7 @@ class Parser(ConditionReader):
         if self.char() != ")" or not body.items:
             raise self.fail("this ( is never closed" if body.items else "unexpected )", start)
         self.pos += 1
-        return Subshell(self.at(start), self.at(self.pos), body)
+        return Subshell(start, self.pos, body)
 
     def _arith_command(self, start: int) -> ArithCommand | Subshell:
         self.pos += 2
@@ -450,7 +449,7 @@ class Parser(ConditionReader):
         except BashSyntaxError:
             self.pos = start
             return self._subshell(start)
-        return ArithCommand(self.at(start), self.at(self.pos), expr)
+        return ArithCommand(start, self.pos, expr)
 
     def _function(self, start: int) -> FunctionDef:
         self.pos += 8
@@ -473,7 +472,7 @@ class Parser(ConditionReader):
             else:
                 self.pos = here
         inner = self.command(self.reserved())
-        return Coprocess(self.at(start), inner.end, name, inner)
+        return Coprocess(start, inner.end, name, inner)
 
 
 def _ends_itself(item: AndOr) -> bool:

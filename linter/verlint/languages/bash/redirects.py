@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence as Seq
+
 from verlint.languages.bash.braced import BracedReader
 from verlint.languages.bash.cursor import BashSyntaxError
 from verlint.languages.bash.syntax import DoubleQuoted, Lit, Part, Redirect, Word
+from verlint.languages.bash.walk import move
 from verlint.lazy import pattern
 
 _REDIRECT = pattern(r"(\d+|\{[A-Za-z_]\w*\})?(&>>|&>|<<<|<<-|<<|<>|>>|>\||>&|<&|<|>)")
@@ -35,7 +38,7 @@ class RedirectReader(BracedReader):
         target = self.word()
         if not target.parts and target.start == target.end:
             raise self.fail(f"{op} has no target", start)
-        redirect = Redirect(self.at(start), self.at(self.pos), match.group(1) or "", op, target)
+        redirect = Redirect(start, self.pos, match.group(1) or "", op, target)
         if op in ("<<", "<<-"):
             quoted = any(not isinstance(part, Lit) or part.quote for part in target.parts)
             self.pending.append((redirect, self._delimiter(target), quoted, op == "<<-"))
@@ -48,7 +51,7 @@ class RedirectReader(BracedReader):
                 out.append(part.text)
             elif isinstance(part, DoubleQuoted):
                 out.extend(inner.text for inner in part.parts if isinstance(inner, Lit))
-            elif self.offsets is None:
+            else:
                 out.append(self.text[part.start : part.end])
         return "".join(out)
 
@@ -69,24 +72,27 @@ class RedirectReader(BracedReader):
             self.pos = min(line_end + 1, self.stop)
         body, offsets = self._document_text(start, end, strip)
         if quoted:
-            parts: list[Part] = [Lit(self.at(start), self.at(end), body, "'")]
+            parts: list[Part] = [Lit(start, end, body, "'")]
         else:
             parts = self._expanded(body, offsets)
-        redirect.body = Word(self.at(start), self.at(end), parts)
+        redirect.body = Word(start, end, parts)
 
-    def _expanded(self, body: str, offsets: list[int]) -> list[Part]:
+    def _expanded(self, body: str, offsets: Seq[int]) -> list[Part]:
         """The parts of a body; one that bash cannot read is only text, because bash finds out when it runs it."""
-        reader = self.nested(body, offsets)
+        reader = self.nested(body)
         reader.document = True
         try:
-            return reader.quoted_parts(None)
+            parts = reader.quoted_parts(None)
         except BashSyntaxError:
             return [Lit(offsets[0], offsets[-1], body, "'")]
+        for part in parts:
+            move(part, offsets)
+        return parts
 
-    def _document_text(self, start: int, end: int, strip: bool) -> tuple[str, list[int]]:
+    def _document_text(self, start: int, end: int, strip: bool) -> tuple[str, Seq[int]]:
         """Text of a here-document and the offset of each of its characters."""
         if not strip:
-            return self.text[start:end], [self.at(i) for i in range(start, end + 1)]
+            return self.text[start:end], range(start, end + 1)
         chars: list[str] = []
         offsets: list[int] = []
         line_start = True
@@ -95,7 +101,7 @@ class RedirectReader(BracedReader):
             if line_start and char == "\t":
                 continue
             chars.append(char)
-            offsets.append(self.at(i))
+            offsets.append(i)
             line_start = char == "\n"
-        offsets.append(self.at(end))
+        offsets.append(end)
         return "".join(chars), offsets

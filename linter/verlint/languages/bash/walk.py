@@ -68,6 +68,14 @@ def walk(node: Node) -> Iterator[Node]:
             waiting += children(node)[::-1]
 
 
+def move(node: Node, offsets: Sequence[int]) -> None:
+    """Give what was read in a derived text (back quotes, `<<-`) its places in the text that is derived from: `offsets`
+    are those of the characters there, and of the end."""
+    last = len(offsets) - 1
+    for each in walk(node):
+        each.start, each.end = offsets[min(each.start, last)], offsets[min(each.end, last)]
+
+
 def literal_word(word: object) -> str:
     """The characters of a word that holds nothing but characters, else ""."""
     if not isinstance(word, Word) or not all(isinstance(part, Lit) for part in word.parts):

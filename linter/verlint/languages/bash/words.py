@@ -17,6 +17,7 @@ from verlint.languages.bash.syntax import (
     StandIn,
     Word,
 )
+from verlint.languages.bash.walk import move
 from verlint.lazy import pattern
 
 TYPE_CHECKING = False
@@ -44,7 +45,7 @@ class WordReader(Cursor):
 
     def word(self) -> Word:
         """The word at the cursor; without parts when there is none."""
-        text, stop, at = self.text, self.stop, self.at
+        text, stop = self.text, self.stop
         usual = not self.stand_ins
         start = pos = self.pos
         parts: list[Part] = []
@@ -60,25 +61,25 @@ class WordReader(Cursor):
             kind, here = found.lastindex, pos
             self.pos = pos = found.end()
             if kind == _BARE and not parts:
-                parts.append(Lit(at(here), at(pos), found[_BARE], ""))
+                parts.append(Lit(here, pos, found[_BARE], ""))
             elif kind == _BARE:
                 self.append(parts, here, found[_BARE], "")
             elif kind == _DOUBLE:
-                parts.append(quoted := DoubleQuoted(at(here), at(pos), []))
+                parts.append(quoted := DoubleQuoted(here, pos, []))
                 if pos - here > 2:
-                    quoted.parts.append(Lit(at(here + 1), at(pos - 1), found[_DOUBLE], '"'))
+                    quoted.parts.append(Lit(here + 1, pos - 1, found[_DOUBLE], '"'))
             elif kind == _SINGLE:
-                parts.append(Lit(at(here), at(pos), found[_SINGLE], "'"))
+                parts.append(Lit(here, pos, found[_SINGLE], "'"))
             else:
                 parts.append(self._parameter(found, ""))
                 pos = self.pos
-        return Word(at(start), at(pos), parts)
+        return Word(start, pos, parts)
 
     def _unusual(self, parts: list[Part]) -> bool:
         """Append what stands at the cursor; False when the word ends there."""
         char = self.text[self.pos]
         if char in "<{" and (end := self.stand_in_end()) >= 0:
-            parts.append(StandIn(self.at(self.pos), self.at(end), self.text[self.pos : end]))
+            parts.append(StandIn(self.pos, end, self.text[self.pos : end]))
             self.pos = end
         elif char in META:
             if char not in "<>" or self.peek() != "(":
@@ -102,16 +103,16 @@ class WordReader(Cursor):
 
     def _parameter(self, found: Match[str], quote: str) -> Param:
         """The parameter that was found: `$name`, `${name}`, or one with a default that is nothing but characters."""
-        at, kind = self.at, found.lastindex
-        start = at(found.start())
+        kind = found.lastindex
+        start = found.start()
         if kind == _NAME:
             name = self._whole_name(found[_NAME])
-            return Param(start, at(self.pos), name, None, "", None, None, False, True)
-        end = at(found.end())
+            return Param(start, self.pos, name, None, "", None, None, False, True)
+        end = found.end()
         if kind == _BRACED:
             return Param(start, end, found[_BRACED])
         written = found[_ARGUMENT]
-        low, high = at(found.start(_ARGUMENT)), at(found.end(_ARGUMENT))
+        low, high = found.start(_ARGUMENT), found.end(_ARGUMENT)
         parts: list[Part] = [Lit(low, high, written, quote)] if written else []
         return Param(start, end, found[_BRACED], None, found[_OPERATOR], Word(low, high, parts))
 
@@ -130,7 +131,7 @@ class WordReader(Cursor):
         start = self.pos
         self.pos += 2
         body = self._parenthesised(start)
-        return ProcessSub(self.at(start), self.at(self.pos), body, direction)
+        return ProcessSub(start, self.pos, body, direction)
 
     def _parenthesised(self, opened: int) -> Sequence:
         self.enter()
@@ -148,7 +149,7 @@ class WordReader(Cursor):
         start = self.pos
         self.pos += 2
         self.balanced(start)
-        return ExtGlob(self.at(start), self.at(self.pos), op, self.text[start + 2 : self.pos - 1])
+        return ExtGlob(start, self.pos, op, self.text[start + 2 : self.pos - 1])
 
     def balanced(self, opened: int) -> None:
         """Step over everything up to the `)` that closes a `(` just behind the cursor, and over that."""
@@ -183,7 +184,7 @@ class WordReader(Cursor):
         elif char == "$":
             self.dollar(parts, False)
         elif char == "{" and (end := self.stand_in_end()) >= 0:
-            parts.append(StandIn(self.at(start), self.at(end), text[start:end]))
+            parts.append(StandIn(start, end, text[start:end]))
             self.pos = end
         else:
             match = _PLAIN.match(text, start, self.stop)
@@ -195,11 +196,11 @@ class WordReader(Cursor):
     def append(self, parts: list[Part], start: int, text: str, quote: str) -> None:
         """Add characters, joined to the literal just before when both are written in one run."""
         last = parts[-1] if parts else None
-        if isinstance(last, Lit) and last.quote == quote and last.end == self.at(start):
+        if isinstance(last, Lit) and last.quote == quote and last.end == start:
             last.text += text
-            last.end = self.at(self.pos)
+            last.end = self.pos
         else:
-            parts.append(Lit(self.at(start), self.at(self.pos), text, quote))
+            parts.append(Lit(start, self.pos, text, quote))
 
     def _escaped(self, parts: list[Part]) -> None:
         start = self.pos
@@ -210,10 +211,10 @@ class WordReader(Cursor):
             self.pos += 1
         elif not following:
             self.pos += 1
-            parts.append(Lit(self.at(start), self.at(self.pos), "\\", ""))
+            parts.append(Lit(start, self.pos, "\\", ""))
         else:
             self.pos += 2
-            parts.append(Lit(self.at(start), self.at(self.pos), following, "\\"))
+            parts.append(Lit(start, self.pos, following, "\\"))
 
     def single_quoted(self, parts: list[Part]) -> None:
         """Append the single-quoted string at the cursor."""
@@ -223,14 +224,14 @@ class WordReader(Cursor):
             self.pos = self.stop
             raise self.fail("this ' is never closed", start)
         self.pos = end + 1
-        parts.append(Lit(self.at(start), self.at(self.pos), self.text[start + 1 : end], "'"))
+        parts.append(Lit(start, self.pos, self.text[start + 1 : end], "'"))
 
     def _double_quoted(self) -> DoubleQuoted:
         start = self.pos
         self.pos += 1
         parts = self.quoted_parts('"', start)
         self.pos += 1
-        return DoubleQuoted(self.at(start), self.at(self.pos), parts)
+        return DoubleQuoted(start, self.pos, parts)
 
     def quoted_parts(self, close: str | None, opened: int | None = None) -> list[Part]:
         """Parts inside double quotes (or a here-document, when `close` is None), up to the closing quote."""
@@ -268,7 +269,7 @@ class WordReader(Cursor):
             self.pos += 2
         elif following and (following in "$`\\" or (following == '"' and close == '"')):
             self.pos += 2
-            parts.append(Lit(self.at(start), self.at(self.pos), following, '"'))
+            parts.append(Lit(start, self.pos, following, '"'))
         else:
             self.pos += 1
             self.append(parts, start, "\\", '"')
@@ -283,27 +284,28 @@ class WordReader(Cursor):
                 raise self.fail("this ` is never closed", start)
             char = self.text[self.pos]
             if char == "`":
-                offsets.append(self.at(self.pos))
+                offsets.append(self.pos)
                 self.pos += 1
                 break
             following = self.peek()
-            offsets.append(self.at(self.pos))
+            offsets.append(self.pos)
             if char == "\\" and following and (following in "$`\\" or (in_quotes and following == '"')):
                 self.pos += 1
                 char = following
             chars.append(char)
             self.pos += 1
         self.enter()
-        body, broken = self._read_later(self.nested("".join(chars), offsets))
+        body, broken = self._read_later(self.nested("".join(chars)))
+        move(body, offsets)
         self.depth -= 1
-        return CommandSub(self.at(start), self.at(self.pos), body, broken)
+        return CommandSub(start, self.pos, body, broken)
 
     def _read_later(self, inner: Self) -> tuple[Sequence, bool]:
         """What bash reads only when it runs it: the commands before a fault, and whether there is one."""
-        start = inner.at(inner.pos)
+        start = inner.pos
         program = inner.program()
         items = [item for group in program.groups for item in group.items]
-        return Sequence(start, inner.at(inner.stop), items), program.problem is not None
+        return Sequence(start, inner.stop, items), program.problem is not None
 
     # ---- what a dollar sign begins
 
@@ -316,7 +318,7 @@ class WordReader(Cursor):
         elif following == "[":
             self.pos += 2
             expr = self.arithmetic("]", start)
-            parts.append(Arith(self.at(start), self.at(self.pos), expr))
+            parts.append(Arith(start, self.pos, expr))
         elif following == "{":
             self.pos += 2
             parts.append(self.braced(start, in_quotes))
@@ -334,10 +336,10 @@ class WordReader(Cursor):
         if match:
             self.pos = match.end()
             name = self._whole_name(match.group())
-            parts.append(Param(self.at(start), self.at(self.pos), name, bare=True))
+            parts.append(Param(start, self.pos, name, bare=True))
         elif following and (following.isdigit() or following in SPECIAL):
             self.pos += 2
-            parts.append(Param(self.at(start), self.at(self.pos), following))
+            parts.append(Param(start, self.pos, following))
         else:
             self.pos += 1
             self.append(parts, start, "$", '"' if in_quotes else "")
@@ -351,24 +353,24 @@ class WordReader(Cursor):
             except BashSyntaxError:
                 self.pos, self.depth = start, depth
             else:
-                return Arith(self.at(start), self.at(self.pos), expr)
+                return Arith(start, self.pos, expr)
         self.pos = start + 2
         if self.char() == "(":
             return self._command_in_parentheses(start)
         body = self._parenthesised(start)
-        return CommandSub(self.at(start), self.at(self.pos), body)
+        return CommandSub(start, self.pos, body)
 
     def _command_in_parentheses(self, start: int) -> CommandSub:
         """`$((` that is no arithmetic: bash looks for the parentheses that close it, and reads between them later."""
         depth, pending = self.depth, self.pending
         try:
             body = self._parenthesised(start)
-            return CommandSub(self.at(start), self.at(self.pos), body)
+            return CommandSub(start, self.pos, body)
         except BashSyntaxError:
             self.pos, self.depth, self.pending = start + 2, depth, pending
         self.balanced(start)
         body, broken = self._read_later(self.window(start + 2, self.pos - 1))
-        return CommandSub(self.at(start), self.at(self.pos), body, broken)
+        return CommandSub(start, self.pos, body, broken)
 
     def _ansi_quoted(self, start: int) -> Lit:
         at = start + 2
@@ -378,7 +380,7 @@ class WordReader(Cursor):
             self.pos = self.stop
             raise self.fail("this $' is never closed", start)
         self.pos = at + 1
-        return Lit(self.at(start), self.at(self.pos), unescape(self.text[start + 2 : at]).partition("\0")[0], "'")
+        return Lit(start, self.pos, unescape(self.text[start + 2 : at]).partition("\0")[0], "'")
 
     def arithmetic(self, close: str, opened: int) -> Word:
         """The expression up to `close`, which is stepped over ("": to the end of the text)."""
@@ -392,7 +394,7 @@ class WordReader(Cursor):
             char, here = self.text[self.pos], self.pos
             if close and depth == 0 and self.looking_at(close):
                 self.pos += len(close)
-                return Word(self.at(start), self.at(here), parts)
+                return Word(start, here, parts)
             depth += pair.get(char, 0)
             if depth < 0:
                 raise self.fail(f"unexpected {char} in arithmetic", opened)
@@ -411,7 +413,7 @@ class WordReader(Cursor):
                 self.pos += 1
                 self.append(parts, here, char, '"')
         if not close:
-            return Word(self.at(start), self.at(self.pos), parts)
+            return Word(start, self.pos, parts)
         raise self.fail(f"this arithmetic has no {close}", opened)
 
     def index_word(self) -> Word:
@@ -420,7 +422,7 @@ class WordReader(Cursor):
         parts: list[Part] = []
         while self.pos < self.stop:
             self.subscript_part(parts)
-        return Word(self.at(start), self.at(self.pos), parts)
+        return Word(start, self.pos, parts)
 
     def subscript_part(self, parts: list[Part]) -> None:
         """Append what stands at the cursor inside a subscript."""
@@ -443,7 +445,7 @@ class WordReader(Cursor):
         if following == "(" and not self.document:
             substitution = self._process_substitution(self.text[start])
             text = self.text[start : self.pos]
-            parts.append(Lit(self.at(start), self.at(self.pos), text, '"') if quoted else substitution)
+            parts.append(Lit(start, self.pos, text, '"') if quoted else substitution)
             return True
         if following and following in "<>":  # the second one of a pair begins nothing
             self.pos += 2
