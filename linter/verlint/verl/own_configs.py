@@ -65,13 +65,14 @@ class OwnConfig:
             return None
         first = self._first(main, version)
         added = self.call.config_dir
-        near = self.places[0] if self.places else self.root
-        folders = [
-            *([first] if first is not None else []),
-            *([_below_anchor(self._given(added, near))] if added else []),
-        ]
+        folders = [*([first] if first is not None else []), *([self._added(added)] if added else [])]
         places = [_below_anchor(each) for each in self.places]
         return ConfigFolders(self.disk, folders, places=places, release=version, searchpath=self.call.searchpath)
+
+    def _added(self, path: str) -> str:
+        """The folder that `--config-dir` names, below the root of the disk."""
+        found = [_below_anchor(self._given(path, base)) for base in (*self.places[:1], self.root)]
+        return next((each for each in found if self.disk.is_dir(each)), found[0])
 
     def _first(self, main: HydraMain, version: str) -> str | OfRelease | None:
         """The folder of the program's configs."""
