@@ -6,8 +6,8 @@
 
 Judged are names on a checkout that is on disk, and names of other versions on a version that somebody named. A name
 that is only like one of VeRL's is to be verified, and any other is taken for a config of one's own; so is every name
-with `--config-dir` or a search path. A name is looked for in a folder of the project where `--config-path` names one, or
-`@hydra.main` of the project's own program; not if the launcher writes a file of that name.
+with `--config-dir` or a search path. A name is looked for in a folder of the project where `--config-path` names one,
+or `@hydra.main` of the project's own program; not if the launcher writes a file of that name.
 
 Fix: write the name of a config or an option that the version has, as listed in the finding.
 """
