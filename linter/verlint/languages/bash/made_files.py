@@ -42,9 +42,8 @@ _READING = frozenset(
     ]
 )
 """Programs that leave a file that they are given as it is, or whose writing the interpreter follows."""
-_ON_KEY = pattern(
-    r"^[ \t-]*[^\s#][^\n]*?\$\{launcher:\w+\}[^\n:]*:(?:\s|$)|^[ \t-]*\$\{launcher:\w+\}[ \t]*$", re.MULTILINE
-)
+_ON_KEY = pattern(r"^[^\n#]*\$\{launcher:\w+\}[^\n:]*:(?:\s|$)|^[ \t-]*\$\{launcher:\w+\}[ \t]*$", re.MULTILINE)
+"""A key with an unknown part, or a line that may be any lines."""
 _MOST = 100_000
 
 
