@@ -103,7 +103,7 @@ class OwnConfig:
             return None
         tree, places = folders.compose(name)
         self._places[version] = places
-        return Schema(version, folders.base(name), leaves(tree), f"VeRL {version} with {folders.shown(name)}"), folders
+        return Schema(version, folders.base(name), leaves(tree), f"VeRL {version}{_with(folders, name)}"), folders
 
     def on(self, text: str, source: str) -> Found:
         """The config on a version that is named. A project that is only built on another VeRL has none."""
@@ -115,7 +115,7 @@ class OwnConfig:
             return Found(said_label(text), text, source, problem=problem, program=self.program)
         if made is None:
             return said_version(text, source, "")
-        label = said_label(text) + f" with {made[1].shown(self.name(version))}"
+        label = said_label(text) + _with(made[1], self.name(version))
         return Found(
             label,
             text,
@@ -154,7 +154,7 @@ class OwnConfig:
 
         return replace(
             found,
-            label=f"{found.label} with {made[1].shown(config)}",
+            label=found.label + _with(made[1], config),
             config=config,
             folders=made[1],
             places=self._places[found.text],
@@ -162,6 +162,12 @@ class OwnConfig:
             entry=entry,
             at=at,
         )
+
+
+def _with(folders: ConfigFolders, name: str) -> str:
+    """What is said behind the version: the file of the project, nothing for a config of VeRL's own."""
+    path = folders.shown(name)
+    return f" with {path}" if path else ""
 
 
 def own_config(disk: Files, call: Call, places: Sequence[Path], root: Path) -> OwnConfig | None:
