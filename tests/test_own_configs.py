@@ -14,6 +14,7 @@ import hydra_oracle as oracle
 from test_verl_compose import overrides, plain
 from test_verl_in_use import launches, put
 from verlint.experiment.launch import Launch
+from verlint.experiment.runtime_envs import runtime_env_of
 from verlint.files.tree import Tree
 from verlint.verl import release_files
 from verlint.verl.compose import ConfigFolders
@@ -263,6 +264,57 @@ def test_which_config_it_gets(
     if alpha is not None:
         assert found.config is not None
         assert found.config.config["method"]["alpha"] == alpha
+
+
+# ---- files that a launcher writes
+
+WRITTEN = """mkdir -p conf
+cat > conf/own.yaml <<EOF
+hydra: {searchpath: ["pkg://verl.trainer.config"]}
+defaults: [ppo_trainer, _self_]
+data:
+  train_batch_size: $BATCH
+method: {alpha: 1}
+EOF
+"""
+CALL = "python3 -m verl.trainer.main_ppo --config-path=$PWD/conf --config-name=own method.alpha=2 data.seed=1\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "batch", "place"),
+    [
+        ("BATCH=96\n" + WRITTEN, 96, "run.sh:7:21"),
+        (WRITTEN, None, "run.sh:6:21"),  # of the environment
+        (WRITTEN.replace("$BATCH", "64"), 64, "run.sh:6:21"),
+        (WRITTEN.replace("$BATCH", "64") + "cat conf/own.yaml\nls conf/own.yaml\n", 64, "run.sh:6:21"),
+        (WRITTEN.replace("$BATCH", "64") + "echo '  beta: 3' | tee -a conf/own.yaml > /dev/null\n", None, None),
+        (WRITTEN.replace("  train_batch_size: $BATCH", "$MORE"), None, None),
+        (WRITTEN.replace("train_batch_size:", "${KEY}:"), None, None),
+        (WRITTEN + "python3 tools/change.py conf/own.yaml\n", None, None),
+        (WRITTEN + "envsubst < template.yaml > conf/own.yaml\n", None, None),
+    ],
+)  # fmt: skip
+def test_a_config_that_the_launcher_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: str, batch: int | None, place: str | None
+) -> None:
+    stale = {"conf/own.yaml": MINE.replace("96", "7")}  # of another run: the launcher overwrites it
+    found = launch_in(tmp_path, monkeypatch, {**stale, "run.sh": before + CALL})
+    value = found["data.train_batch_size"]
+    if place is None:
+        assert found.config is None
+        return
+    assert found.config is not None
+    assert found.config.refusals == []
+    assert (value.data if value.decided else None, str(value.span)) == (batch, place)
+    assert found["method.alpha"].data == 2
+
+
+def test_a_runtime_environment_that_the_launcher_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "cat > env.yaml <<'EOF'\nenv_vars:\n  A: 1\nEOF\nray job submit --runtime-env env.yaml -- "
+    found = launch_in(tmp_path, monkeypatch, {"run.sh": text + "python3 -m verl.trainer.main_ppo data.seed=1\n"})
+    env = runtime_env_of(found.command, Tree(tmp_path))
+    assert env is not None
+    assert [(name, str(each.value.span.in_file())) for name, each in env.env_vars.items()] == [("A", "run.sh:3:6")]
 
 
 # ---- programs

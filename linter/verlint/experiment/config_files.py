@@ -15,7 +15,7 @@ from verlint.experiment.launch import Launch
 from verlint.languages.hydra.override import Form, Override
 from verlint.languages.yaml import Mapping, Node, Scalar, Sequence, parse_yaml
 from verlint.lazy import pattern
-from verlint.record import dataclass
+from verlint.record import dataclass, replace
 from verlint.source import Source, Span
 from verlint.value import Data, Hole, Hop, Literal, State, Text, Value
 from verlint.verl.config_yaml import scalar
@@ -32,6 +32,8 @@ _PACKAGE = pattern(r"(?:^|/)verl/(?:trainer|experimental|workers|utils)/")
 _TRAINER = pattern(
     r"^actor_rollout_ref[ \t]*:|^[ \t]*- (?:/?)(?:ppo|ppo_megatron|sft)_trainer(?:_engine)?[ \t]*$", re.MULTILINE
 )
+_EASY_FILE = pattern(r"^worker[ \t]*:", re.MULTILINE)
+_WHOLE = ("ppo_trainer", "ppo_megatron_trainer")
 SUFFIXES = (".yaml", ".yml")
 _EASY = "verl.trainer.main"
 """The entry point of EasyR1; VeRL has none of that name."""
@@ -64,11 +66,13 @@ def in_package(path: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """The config file that a launch names, by its name in one of some folders below the root of the project."""
+    """The config file that a launch names, by its name in one of some folders below the root of the project. `own`: it
+    is that of a program of the project, whose config is composed with it."""
 
     source: Source
     name: str
     folders: tuple[str, ...]
+    own: bool = False
 
 
 def named_config(launch: Launch, tree: Files) -> Named | None:
@@ -88,7 +92,7 @@ def named_config(launch: Launch, tree: Files) -> Named | None:
     name = call.config_name or ("" if program is None else program[1].config_name)
     folders = tuple(_folders(call, launch, program)) if name else ()
     source = _in_folders(name, folders, tree)
-    return None if source is None else Named(source, name, folders)
+    return None if source is None else Named(source, name, folders, program is not None)
 
 
 def _in_folders(config: str, folders: tuple[str, ...], tree: Files) -> Source | None:
@@ -175,6 +179,29 @@ def read_with_others(named: Named, tree: Files) -> ConfigOfLaunch | None:
 
     What VeRL's own configs hold is not at hand here. A file that one of them follows in the defaults list is left out,
     as it may be changed by that."""
+    found = _read_all(named, tree)
+    if found is None or _EASY_FILE.search(named.source.text):
+        return found
+    kept = tuple(each for each in found.overrides if not _is_copied(each, anywhere=named.own))
+    return replace(found, overrides=kept, base="" if named.own else found.base)
+
+
+def _is_copied(override: Override, *, anywhere: bool) -> bool:
+    """Whether a line only repeats VeRL's default, as a copy of its config does: that of some version where the config
+    is composed with the file itself, else that of every version that has the key."""
+    from verlint.verl.schema import leaves_of, versions
+
+    mine = override.value.data if override.value.state is State.KNOWN else override.value_text.known
+    configs = [leaves_of(version, name) or {} for version in versions() for name in _WHOLE]
+    same = [
+        type(each[override.key]) is type(mine) and each[override.key] == mine
+        for each in configs
+        if override.key in each
+    ]
+    return bool(same) and (any(same) if anywhere else all(same))
+
+
+def _read_all(named: Named, tree: Files) -> ConfigOfLaunch | None:
     own = read_trainer_config(named.source)
     if own is None or "defaults" not in named.source.text:
         return own

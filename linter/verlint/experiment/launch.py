@@ -431,13 +431,18 @@ def as_launch(command: Command) -> Launch | None:
     return None if program is None or not _is_entry(program) else launch_of(command, program)
 
 
-def may_name_config(command: Command) -> bool:
-    """Whether a command starts a Python program with an option of Hydra that names a config, whatever the program."""
+def may_be_own(command: Command) -> bool:
+    """Whether a command starts a Python program with words of Hydra: an option that names a config, or an override."""
     if command.builtin or command.function:
         return False
-    if not any(word.prefix.startswith(("--config-", "-cn", "-cp", "-cd")) for word in command.argv):
+    program = python_program(command.argv)
+    if program is None:
         return False
-    return python_program(command.argv) is not None
+    return any(
+        word.prefix.startswith(("--config-", "-cn", "-cp", "-cd"))
+        or ("." in _key_part(word) and is_override_like(word))
+        for word in program.arguments
+    )
 
 
 def launch_of(command: Command, program: Program) -> Launch:

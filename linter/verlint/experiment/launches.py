@@ -10,7 +10,7 @@ from pathlib import Path
 from verlint.disk import gathers
 from verlint.experiment.checkout_folders import checkout_folders
 from verlint.experiment.inference import home_of, infer, stage_in
-from verlint.experiment.launch import Launch, as_launch, launch_of, may_name_config, python_program
+from verlint.experiment.launch import Launch, as_launch, launch_of, may_be_own, python_program
 from verlint.experiment.script import directives_in
 from verlint.families import FAMILIES
 from verlint.files.kinds import Kind
@@ -98,7 +98,7 @@ class Launches:
 
     def _as_own(self, command: Command) -> Launch | None:
         """The launch of a program of the project that gets nearly all from a config file of VeRL's structure."""
-        if self.tree is None or not may_name_config(command):
+        if self.tree is None or not may_be_own(command):
             return None
         program = python_program(command.argv)
         assert program is not None

@@ -191,10 +191,12 @@ class Finder:
         if key not in self._folders:
             from verlint.verl.compose import ConfigFolders
 
-            added = [_below_anchor(self._given(call.config_dir, self._base(call, near)))] if call.config_dir else []
+            files = self._files(asked)
+            bases = [_below_anchor(self._given(call.config_dir, base)) for base in (*near[:1], self.root)]
+            added = [next((each for each in bases if files.is_dir(each)), bases[0])] if call.config_dir else []
             places = [_below_anchor(each) for each in near]
             self._folders[key] = ConfigFolders(
-                self._files(asked), [folder, *added], _below_anchor(checkout), places, searchpath=call.searchpath
+                files, [folder, *added], _below_anchor(checkout), places, searchpath=call.searchpath
             )
         return self._folders[key]
 
@@ -205,10 +207,6 @@ class Finder:
         from verlint.files.made import with_made
 
         return with_made(self._disk, asked.made, _below_anchor(self.root))
-
-    def _base(self, call: Call, near: Sequence[Path]) -> Path:
-        """What `--config-dir` is relative to: the working directory, where that is known."""
-        return near[0] if near else self.root
 
     def _config_place(self, checkout: Path, call: Call, near: Sequence[Path]) -> tuple[str, str, str] | None:
         """The folder of the configs of a call (below the root of the disk), the name of the first one, and the path of

@@ -255,8 +255,8 @@ class ConfigFolders:
         return next(whole, posixpath.basename(name))
 
     def shown(self, name: str) -> str:
-        """The path of the file of a config, as it is shown; of one that is not on disk its name."""
-        return self._paths.get(posixpath.normpath(name)) or name
+        """The path of the file of a config, as it is shown; "" for one of a released version."""
+        return self._paths.get(posixpath.normpath(name), "")
 
     def apply(self, name: str, overrides: Iterable[Override], *, multirun: bool = False) -> Applied:
         """The config of a call with these overrides."""

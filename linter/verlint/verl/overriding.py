@@ -122,7 +122,7 @@ def apply(
                 refusals.append(Refusal(override, "sweep", "several values without --multirun"))
             else:
                 undecided.append(override)
-        elif isinstance(override.value.data, dict) or not is_group(override.key):
+        elif isinstance(override.value.data, dict) or _of_file(override) or not is_group(override.key):
             plain.append(override)
         else:
             try:
@@ -145,6 +145,11 @@ def apply(
     if other_keys:
         out.leave_keys_open()
     return out
+
+
+def _of_file(override: Override) -> bool:
+    """Whether it is a line of a config file, which sets a key and chooses no group."""
+    return override.form is Form.FORCE and not override.word.prefix.startswith("+")
 
 
 def _choose(override: Override, choices: Choices) -> None:

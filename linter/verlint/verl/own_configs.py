@@ -65,13 +65,14 @@ class OwnConfig:
             return None
         first = self._first(main, version)
         added = self.call.config_dir
-        near = self.places[0] if self.places else self.root
-        folders = [
-            *([first] if first is not None else []),
-            *([_below_anchor(self._given(added, near))] if added else []),
-        ]
+        folders = [*([first] if first is not None else []), *([self._added(added)] if added else [])]
         places = [_below_anchor(each) for each in self.places]
         return ConfigFolders(self.disk, folders, places=places, release=version, searchpath=self.call.searchpath)
+
+    def _added(self, path: str) -> str:
+        """The folder that `--config-dir` names, below the root of the disk."""
+        found = [_below_anchor(self._given(path, base)) for base in (*self.places[:1], self.root)]
+        return next((each for each in found if self.disk.is_dir(each)), found[0])
 
     def _first(self, main: HydraMain, version: str) -> str | OfRelease | None:
         """The folder of the program's configs."""
@@ -102,7 +103,7 @@ class OwnConfig:
             return None
         tree, places = folders.compose(name)
         self._places[version] = places
-        return Schema(version, folders.base(name), leaves(tree), f"VeRL {version} with {folders.shown(name)}"), folders
+        return Schema(version, folders.base(name), leaves(tree), f"VeRL {version}{_with(folders, name)}"), folders
 
     def on(self, text: str, source: str) -> Found:
         """The config on a version that is named. A project that is only built on another VeRL has none."""
@@ -114,7 +115,7 @@ class OwnConfig:
             return Found(said_label(text), text, source, problem=problem, program=self.program)
         if made is None:
             return said_version(text, source, "")
-        label = said_label(text) + f" with {made[1].shown(self.name(version))}"
+        label = said_label(text) + _with(made[1], self.name(version))
         return Found(
             label,
             text,
@@ -153,7 +154,7 @@ class OwnConfig:
 
         return replace(
             found,
-            label=f"{found.label} with {made[1].shown(config)}",
+            label=found.label + _with(made[1], config),
             config=config,
             folders=made[1],
             places=self._places[found.text],
@@ -161,6 +162,12 @@ class OwnConfig:
             entry=entry,
             at=at,
         )
+
+
+def _with(folders: ConfigFolders, name: str) -> str:
+    """What is said behind the version: the file of the project, nothing for a config of VeRL's own."""
+    path = folders.shown(name)
+    return f" with {path}" if path else ""
 
 
 def own_config(disk: Files, call: Call, places: Sequence[Path], root: Path) -> OwnConfig | None:

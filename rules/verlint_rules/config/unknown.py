@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from verlint.experiment.launch import Launch
 from verlint.languages.hydra.override import Override
 from verlint.record import dataclass
 from verlint.verl.passthrough import is_open
 from verlint.verl.renames import Rename, rename_of
-from verlint.verl.schema import Schema, facts, forks, leaves_of, schema
+from verlint.verl.schema import Schema, facts, forks, leaves_of, schema, versions
 from verlint_rules.config.view import View, everywhere, refusals, view_of
 
 
@@ -51,10 +51,27 @@ def is_of_nobody(view: View, key: str) -> bool:
         return False
     if is_misspelt(view.schema, key) or is_misplaced(view.schema, key) or _only_of_a_fork(view, key):
         return False
+    if in_own_section(view, key):
+        return False
     part = missing_part(view, key)
     return not (
         part != key and (view.schema.history(part).spans or engines_with(view, part) or configs_with(view, part))
     )
+
+
+def in_own_section(view: View, key: str) -> bool:
+    """Whether a key is one of a section that the project's own config adds to VeRL's: all its keys are known."""
+    top, _, rest = key.partition(".")
+    verl = view.launch.verl
+    if not rest or verl is None or top not in view.schema or not _is_own(top, verl.found.places):
+        return False
+    return not any(
+        name.partition(".")[0] == top for version in versions() for name in leaves_of(version, view.schema.name) or ()
+    )
+
+
+def _is_own(top: str, places: Mapping[str, object]) -> bool:
+    return any(name.partition(".")[0] == top for name in places)
 
 
 def _everywhere(launch: Launch, override: Override) -> bool:

@@ -13,8 +13,13 @@ a plural or its section is an error, and all others are taken for those of a VeR
 
 For EasyR1 (`verl.trainer.main config=FILE`) keys of VeRL and misspelt ones are reported.
 
-Silent for launches with a config of their own, for keys of Hydra (`hydra.run.dir`), for `+key` and `++key`, for
-renamed and removed keys (VL703), and for blocks of documents that only picture a command (`...`).
+A config of the project (of its own program with `@hydra.main`, or named by `--config-path`, `--config-dir` or
+`--config-name`, also one that the launcher writes itself) is composed with the files that its search path takes from
+VeRL: its own keys are known then.
+
+Silent where a part of such a config is not at hand or hangs on the run, for keys of Hydra (`hydra.run.dir`), for
+`+key` and `++key`, for renamed and removed keys (VL703), and for blocks of documents that only picture a command
+(`...`).
 
 Fix: write the key that is meant. With `--unsafe-fixes` a key that is nearly the same is written, or `+` where VeRL
 takes it.
@@ -30,7 +35,15 @@ from verlint.rule import ERROR, WARNING, Context, rule
 from verlint.verl.passthrough import is_open
 from verlint_rules.config.reporting import ASK_VERSION, label_of, lacking, report
 from verlint_rules.config.rewriting import with_key, with_plus
-from verlint_rules.config.unknown import Unknown, configs_with, engines_with, missing_part, near_keys, unknown_keys
+from verlint_rules.config.unknown import (
+    Unknown,
+    configs_with,
+    engines_with,
+    in_own_section,
+    missing_part,
+    near_keys,
+    unknown_keys,
+)
 from verlint_rules.config.view import View, on_unnamed_fork, view_of
 
 
@@ -76,10 +89,11 @@ def _key(ctx: Context, view: View, unknown: Unknown) -> Finding | None:
         return with_plus(report(ctx, override, message, certain=unknown.certain, help=help_), override)
     history = schema.history(key)
     near = near_keys(schema, key, history.spans)
-    if _guessed(view) and not history.spans and not _mistaken(view, key):
+    own = in_own_section(view, key)
+    if _guessed(view) and not history.spans and not own and not _mistaken(view, key):
         return None  # a key of nobody's: most likely of a VeRL that was changed for it
     message = f"{lacking(view, f'key {key}')}: Hydra stops with 'Key is not in struct'"
-    sure = not _guessed(view) or (near and not history.spans)
+    sure = not _guessed(view) or own or (near and not history.spans)
     severity = ERROR if sure else WARNING
     help_ = _help(near, history.text)
     finding = report(

@@ -9,7 +9,8 @@ A relative `--config-path` counts from the folder of the entry point, so that `-
 
 Judged are names on a checkout that is on disk, and names of other versions on a version that somebody named. A name
 that is only like one of VeRL's is to be verified, and any other is taken for a config of one's own; so is every name
-with `--config-path`, `--config-dir` or a search path.
+with `--config-dir` or a search path. A name is looked for in a folder of the project where `--config-path` names one,
+or `@hydra.main` of the project's own program; not if the launcher writes a file of that name.
 
 Fix: write the name of a config or an option that the version has, as listed in the finding.
 """
@@ -42,6 +43,8 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
         finding = _config(launch, ctx, call.config_name, call.module)
         if finding is not None:
             yield finding
+        else:
+            yield from _of_own(launch, ctx, call.config_name)
     elif call.config_name and not call.undecided and call.config_path.startswith(ROOT):
         yield from _of_folder(launch, ctx, call.config_name, posixpath.normpath(call.config_path.removeprefix(ROOT)))
     elif call.config_name and not call.undecided:
@@ -74,8 +77,22 @@ def _beside_the_entry(launch: Launch, ctx: Context, call: Call) -> Iterator[Find
     )
 
 
+def _of_own(launch: Launch, ctx: Context, name: str) -> Iterator[Finding]:
+    """A config that is not in the folder of the project's program."""
+    if launch.program.entry.startswith("verl."):
+        return
+    from verlint.experiment.config_files import own_program
+
+    found = own_program(launch, ctx.project.tree)
+    folder = None if found is None else found[1].config_path
+    if found is not None and folder is not None and not folder.startswith(("pkg://", "/")):
+        yield from _of_folder(
+            launch, ctx, name, posixpath.normpath(posixpath.join(posixpath.dirname(found[0]), folder))
+        )
+
+
 def _of_folder(launch: Launch, ctx: Context, name: str, folder: str) -> Iterator[Finding]:
-    """A config that is not in the folder of the project that `--config-path` names."""
+    """A config that is not in a folder of the project."""
     tree = ctx.project.tree
     there = [each.removesuffix(".yaml") for each in tree.listing(folder) if each.endswith(".yaml")]
     made_here = f"{name}.yaml" in launch.command.span.in_file().source.text

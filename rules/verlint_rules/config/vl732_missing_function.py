@@ -6,7 +6,9 @@ loaded already, and stops with `Reward function 'compute_reward' not found`. A n
 `compute_score`.
 
 Looked at are files of the project that hold the name nowhere: not as a function, not as an import, not in a text.
-Silent for files that make names as they run (`import *`, `globals()`, `__getattr__`), for files that the launcher
+A file that the launcher writes itself is looked at as it is written.
+
+Silent for files that make names as they run (`import *`, `globals()`, `__getattr__`), for files that another program
 writes or changes first, and about the name that is not given where a config of one's own (`--config-name`) may give it.
 
 Fix: write the name of the function in the file.

@@ -101,7 +101,7 @@ def _goes(text: str) -> bool:
 
 def _is_relative(value: Value) -> bool:
     text: Text | None = value.text
-    if not value.given or text is None or not text.parts or text.elastic:
+    if not value.given or text is None or not text.parts or text.elastic or value.equals(None):
         return False
     first = text.parts[0]
     written = text.shown

@@ -42,9 +42,8 @@ _READING = frozenset(
     ]
 )
 """Programs that leave a file that they are given as it is, or whose writing the interpreter follows."""
-_ON_KEY = pattern(
-    r"^[ \t-]*[^\s#][^\n]*?\$\{launcher:\w+\}[^\n:]*:(?:\s|$)|^[ \t-]*\$\{launcher:\w+\}[ \t]*$", re.MULTILINE
-)
+_ON_KEY = pattern(r"^[^\n#]*\$\{launcher:\w+\}[^\n:]*:(?:\s|$)|^[ \t-]*\$\{launcher:\w+\}[ \t]*$", re.MULTILINE)
+"""A key with an unknown part, or a line that may be any lines."""
 _MOST = 100_000
 
 
@@ -63,7 +62,7 @@ def made_files(run: Run, source: Source) -> Mapping[str, Source]:
             found[only] = parts
     out: dict[str, Source] = {}
     for path, parts in found.items():
-        made = _source_of(run, path, parts, source) if parts and not _is_changed(run, path) else None
+        made = _source_of(run, path, parts) if parts and not _is_changed(run, path) else None
         out[path] = _nobody_knows(source) if made is None else made
     return out
 
@@ -73,15 +72,19 @@ def _nobody_knows(source: Source) -> Source:
     return Source(source.path, HOLE + "content}\n", source, (Piece(0, 0, 0),))
 
 
-def _source_of(run: Run, path: str, parts: Parts, source: Source) -> Source | None:
+def _source_of(run: Run, path: str, parts: Parts) -> Source | None:
     key = (path, id(parts))
     if key not in run.made_sources:
-        run.made_sources[key] = (parts, _text_of(path, parts, source))
+        run.made_sources[key] = (parts, _text_of(path, parts))
     return run.made_sources[key][1]
 
 
-def _text_of(path: str, parts: Parts, source: Source) -> Source | None:
+def _text_of(path: str, parts: Parts) -> Source | None:
     """The file as a text in the launcher that writes it; None when its structure is not known."""
+    spans = (part.span for part in parts if isinstance(part, Literal) and part.span is not None)
+    source = next((span.source for span in spans), None)
+    if source is None:
+        return None
     out: list[str] = []
     pieces: list[Piece] = []
     at = reached = 0
