@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from verlint.verl.constraints import AT_STEP, AT_WORKERS, STOCK, Ask, Row
 from verlint.verl.constraints.batch import PREFIX_GROUPER
+from verlint.verl.constraints.data import own_loading
 from verlint.verl.facts import (
     ACTOR,
     DYNAMIC,
@@ -57,6 +58,9 @@ REMOVE_PADDING = f"{MODEL}.use_remove_padding"
 QUANTIZATION = f"{ROLLOUT}.quantization"
 LOAD_FORMAT = f"{ROLLOUT}.load_format"
 NAME = f"{ROLLOUT}.name"
+MODE = f"{ROLLOUT}.mode"
+RAW_CHAT = "data.return_raw_chat"
+AGENT_LOOPS = f"{ROLLOUT}.agent.agent_loop_config_path"
 SAMPLER = "trainer.v1.sampler.custom_sampler.path"
 
 _OLD = "RayPPOTrainer._validate_config"
@@ -92,6 +96,21 @@ def _cold_row(since: str, until: str, source: str) -> Row:
 
 def _no_tools(facts: Facts) -> bool:
     return facts.flag(MULTI_TURN) and facts.get(TOOLS, None) is None and facts.get(INTERACTIONS, None) is None
+
+
+def _no_messages(facts: Facts) -> bool:
+    """Whether conversations are to be led that the loader does not hand on. An agent loop of one's own may do without
+    from 0.6."""
+    if facts.flag(RAW_CHAT) or own_loading(facts):
+        return False
+    if facts.text(MODE) == "async":
+        return not facts.at_least("0.6.0") or facts.get(AGENT_LOOPS, None) is None
+    return facts.text(NAME) == "sglang" and facts.flag(MULTI_TURN)
+
+
+def _no_messages_message(facts: Facts) -> str:
+    need = facts.said(MODE) if facts.text(MODE) == "async" else f"{facts.said(MULTI_TURN)} with {facts.said(NAME)}"
+    return f"{need} needs {facts.said(RAW_CHAT)} to be True: the rollout reads raw_prompt"
 
 
 def _other_estimator(facts: Facts) -> bool:
@@ -398,6 +417,19 @@ ROWS: tuple[Row, ...] = (
         _OLD,
         until="0.4.1",
         validated=True,
+    ),
+    Row(
+        "S37",
+        "0.4.1",
+        (RAW_CHAT, MODE, MULTI_TURN),
+        _no_messages,
+        _no_messages_message,
+        lambda facts: f"set {RAW_CHAT}=True",
+        "agent_loop.py, sglang_rollout.py: raw_prompt",
+        AT_STEP,
+        until="0.6.1",
+        entries=STOCK,
+        fix=lambda facts: (RAW_CHAT, "True"),
     ),
     Row(
         "V16g",
