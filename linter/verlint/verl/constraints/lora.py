@@ -24,6 +24,7 @@ LARGEST = 512
 SERVED = (1, 8, 16, 32, 64, 128, 256, 320, 512)
 """The ranks that vLLM reserves room for; 1 from 0.12 on. Source: `vllm/config/lora.py` (before 0.10
 `LoRAConfig.__post_init__` of `vllm/config.py`)."""
+_RANKS = ", ".join(map(str, SERVED[1:]))
 
 
 def _odd(facts: Facts) -> bool:
@@ -45,8 +46,8 @@ def _odd_row(asks: Ask, verify: str = "") -> Row:
         "0.4.0",
         (RANK, NAME),
         asks,
-        lambda facts: f"{facts.said(RANK)} is no rank that vLLM serves, and this VeRL asks for room for just that rank",
-        lambda facts: f"set {RANK} to one of {', '.join(map(str, SERVED[1:]))}",
+        lambda facts: f"{facts.said(RANK)} reaches vLLM as max_lora_rank as it is, and that takes {_RANKS} only",
+        lambda facts: f"set {RANK} to one of {_RANKS}",
         "fsdp_workers.py, vllm_rollout_spmd.py: max_lora_rank",
         "vLLM stops when its workers start",
         until="0.6.0",
