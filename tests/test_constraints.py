@@ -233,6 +233,7 @@ S36   | 0.4.0  | 0.6.0  | model.lora_rank=24                            | model.
 S36o  | 0.4.0  | 0.6.0  | model.lora_rank=1                             | model.lora_rank=8
 S37   | 0.4.1  | 0.6.1  | rollout.mode=async                            | rollout.mode=async data.return_raw_chat=True
 S37   | 0.4.1  | 0.6.1  | rollout.name=sglang rollout.mode=sync rollout.multi_turn.enable=True rollout.multi_turn.tool_config_path=t.yaml | rollout.name=sglang rollout.mode=sync
+S38   | 0.5.0  | 0.6.1  | rollout.name=vllm rollout.mode=sync rollout.multi_turn.enable=True | rollout.name=vllm rollout.mode=async data.return_raw_chat=True rollout.multi_turn.enable=True
 S32   | 0.4.0  |        | model.lora_rank=32 rollout.layered_summon=True | model.lora_rank=32 rollout.layered_summon=True rollout.load_format=safetensors
 D16t  | 0.8.0  |        | TEACHER TEACHER_ENGINE.max_model_len=1024      | TEACHER TEACHER_ENGINE.max_model_len=1025
 D16g  | 0.8.0  |        | TEACHER distillation.nnodes=0                 | TEACHER

@@ -113,6 +113,10 @@ def _no_messages_message(facts: Facts) -> str:
     return f"{need} needs {facts.said(RAW_CHAT)} to be True: the rollout reads raw_prompt"
 
 
+def _single_turns(facts: Facts) -> bool:
+    return facts.flag(MULTI_TURN) and facts.text(NAME) == "vllm" and facts.text(MODE) == "sync"
+
+
 def _other_estimator(facts: Facts) -> bool:
     return facts.flag(MULTI_TURN) and facts.text(ESTIMATOR) != "grpo"
 
@@ -430,6 +434,19 @@ ROWS: tuple[Row, ...] = (
         until="0.6.1",
         entries=STOCK,
         fix=lambda facts: (RAW_CHAT, "True"),
+    ),
+    Row(
+        "S38",
+        "0.5.0",
+        (MULTI_TURN, MODE, NAME),
+        _single_turns,
+        lambda facts: f"{facts.said(MULTI_TURN)} needs {facts.said(MODE)} to be async with {facts.said(NAME)}",
+        lambda facts: f"set {MODE}=async and {RAW_CHAT}=True, or take sglang",
+        "vllm_rollout_spmd.py",
+        "each answer is one turn, and no tool is called",
+        until="0.6.1",
+        entries=STOCK,
+        silent=True,
     ),
     Row(
         "V16g",
