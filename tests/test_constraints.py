@@ -229,6 +229,11 @@ D7d   | 0.8.0  |        | SPLIT rollout.disaggregation.decode_replicas=0 | SPLIT
 D7o   | 0.8.0  |        | SPLIT rollout.disaggregation.bootstrap_port=70000 | SPLIT rollout.disaggregation.bootstrap_port=7000
 D7a   | 0.8.0  |        | SPLIT rollout.data_parallel_size=2            | SPLIT
 D7g   | 0.8.0  |        | SPLIT rollout.tensor_model_parallel_size=4 rollout.disaggregation.decode_replicas=2 | SPLIT rollout.tensor_model_parallel_size=4 rollout.disaggregation.decode_replicas=2 rollout.disaggregation.decode_tensor_model_parallel_size=2
+S36   | 0.4.0  | 0.6.0  | model.lora_rank=24                            | model.lora_rank=32
+S36o  | 0.4.0  | 0.6.0  | model.lora_rank=1                             | model.lora_rank=8
+S37   | 0.4.1  | 0.6.1  | rollout.mode=async                            | rollout.mode=async data.return_raw_chat=True
+S37   | 0.4.1  | 0.6.1  | rollout.name=sglang rollout.mode=sync rollout.multi_turn.enable=True rollout.multi_turn.tool_config_path=t.yaml | rollout.name=sglang rollout.mode=sync
+S38   | 0.5.0  | 0.6.1  | rollout.name=vllm rollout.mode=sync rollout.multi_turn.enable=True | rollout.name=vllm rollout.mode=async data.return_raw_chat=True rollout.multi_turn.enable=True
 S32   | 0.4.0  |        | model.lora_rank=32 rollout.layered_summon=True | model.lora_rank=32 rollout.layered_summon=True rollout.load_format=safetensors
 D16t  | 0.8.0  |        | TEACHER TEACHER_ENGINE.max_model_len=1024      | TEACHER TEACHER_ENGINE.max_model_len=1025
 D16g  | 0.8.0  |        | TEACHER distillation.nnodes=0                 | TEACHER

@@ -6,9 +6,10 @@ even `trainer=foo`, which throws the whole section away, pass until some line of
 looks for. `1e3` is the float 1000.0, which `range` and slices refuse.
 
 The kinds are those of the key's default, of the field of its data class, and of its defaults in other versions. A whole
-number is fine for a float, a number for a switch, and one text for a list. Values that are not known before the run and
-keys of which nothing is known are left alone, and so are empty texts that come from a variable, and `None` on a fork;
-under a best fit all versions must agree.
+number is fine for a float, 0 and 1 for a switch, and one text for a list. Another number for a switch is true, which is
+a warning: it was meant for another key. Values that are not known before the run and keys of which nothing is known are
+left alone, and so are empty texts that come from a variable, and `None` on a fork; under a best fit all versions must
+agree.
 
 Fix: write a value of the kind that the finding names; null is written `null`.
 """
@@ -21,7 +22,7 @@ from functools import partial
 from verlint.experiment.launch import Launch
 from verlint.finding import Finding
 from verlint.languages.hydra.override import Form, Override
-from verlint.rule import ERROR, Context, rule
+from verlint.rule import ERROR, WARNING, Context, rule
 from verlint.value import State, show
 from verlint.verl.schema import kind_of
 from verlint_rules.config.reporting import label_of, report
@@ -41,6 +42,9 @@ _ALSO_TEXT = frozenset(
 """Keys that take a text although their default is a number or a switch: a path, `after_each_epoch`, `0.5_2.0`. Source:
 `trainer/ppo/ray_trainer.py`, `trainer/sft_trainer.py`, `trainer/ppo/rollout_corr_helper.py`."""
 
+_ALSO_COUNTED = ("reshard_after_forward", "threshold")
+"""Ends of keys that take a number although their default is a switch. Source: `fully_shard` of torch, to which
+`utils/fsdp_utils.py` passes it on."""
 _SWITCHES = frozenset(["yes", "no", "on", "off", "y", "n", "t", "f"])
 
 
@@ -86,6 +90,8 @@ def _takes_null(view: View, key: str) -> bool:
 
 
 def _clash(given: str, kinds: frozenset[str], override: Override) -> bool:
+    if given == "int" and kinds == {"bool"}:
+        return override.value.data not in (0, 1) and not override.key.endswith(_ALSO_COUNTED)
     if given in ("int", "bool"):
         return kinds == {"list"}
     if given == "float":
@@ -109,6 +115,9 @@ def _finding(ctx: Context, view: View, override: Override) -> Finding:
     said = f"{shown} is {_what(data)}" if shown else "nothing is given"
     message = f"{key} takes {wanted} in {label_of(view)}, and {said}"
     help_ = "write True or False" if isinstance(data, str) and data.lower() in _SWITCHES else f"write {wanted}"
+    if isinstance(data, int) and kinds == {"bool"}:
+        message = f"{key} is a switch in {label_of(view)}, and {shown} counts as True"
+        return report(ctx, override, message, help=f"write {wanted}", at_value=True, severity=WARNING)
     if isinstance(data, float):
         help_ = f"write {int(data)}"
     return report(ctx, override, message, help=help_, at_value=True)

@@ -3,6 +3,9 @@
 vLLM loads adapters up to rank 512. VeRL stops at start-up with a larger `actor_rollout_ref.model.lora_rank` (0.6.1
 and later; since 0.7.1 also `model.lora.rank`, which wins, and not for adapters that are merged before they are sent).
 
+Up to 0.6.0 VeRL asks vLLM for room for exactly the rank of the adapters, and vLLM knows 8, 16, 32, 64, 128, 256, 320
+and 512 (1 since 0.12): with any other the workers do not start. Newer versions round it up.
+
 FSDP checkpoints with `hf_model` in `actor.checkpoint.save_contents` hold the weights under the names of the wrapped
 model (`base_model.model.…base_layer.weight`), with the adapters beside them. `from_pretrained` finds none of its own
 names in the folder `huggingface`, so a later stage that loads it starts from random weights. That is a warning.

@@ -1,9 +1,9 @@
 """A launch must use the nodes and GPUs that its scheduler is asked for.
 
 Slurm gives what the `#SBATCH` lines ask for, SkyPilot what `num_nodes` and `accelerators` say; VeRL takes what
-`trainer.nnodes` and `trainer.n_gpus_per_node` say. If the trainer wants more, it waits for nodes or GPUs that never
-come, while the job pays for those it has. If it wants less, the rest of the allocation idles, and batch sizes and speed
-are not those that the header promises.
+`trainer.nnodes` and `trainer.n_gpus_per_node` say. If the trainer wants more, it stops when it looks for them (`Total
+available GPUs 8.0 is less than total desired GPUs 16`; VeRL 0.2 waits, while the job pays). If it wants less, the rest
+of the allocation idles, and batch sizes and speed are not those that the header promises.
 
 Slurm reads its header down to the first command. An `#SBATCH` line below, after a `set -e` or an `export`, is a
 comment.
@@ -11,7 +11,8 @@ comment.
 More than what is asked for is an error, also in a launcher that the batch script calls; less is a warning. Silent where
 either number comes from the environment (`${SLURM_NNODES}` is always right) or the call of `sbatch` asks for another
 one, where the header gives a range, for GPUs that are asked for in total, where the script starts something else on
-the remaining nodes or GPUs, and for launches in a container or on another host.
+the remaining nodes or GPUs (nodes that it starts for Ray are not something else), and for launches in a container or on
+another host.
 
 Fix: take the numbers from Slurm, `trainer.nnodes="${SLURM_NNODES}"` and
 `trainer.n_gpus_per_node="${SLURM_GPUS_ON_NODE}"`, or write the same in both.
@@ -39,6 +40,11 @@ if TYPE_CHECKING:
 
 _ELSEWHERE = pattern(r"--(?:nodelist|exclude|relative)\b|\bvllm\s+serve\b|\blaunch_server\b|api_server\b|\bserver\b")
 """What a script has that gives nodes or GPUs to something beside the trainer."""
+_REST = r"(?:[^\n\\]|\\\n|\\[^\n])*?"
+_OF_THE_RUN = pattern(
+    rf"\bsrun\b{_REST}(?:\bray\s+start\b|\bhostname\b)|--overlap\b(?={_REST}(?:\bmain_\w+|\bverl\.trainer\b))"
+)
+"""What starts Ray on the nodes or asks them for their address, and the trainer beside the Ray of its node."""
 
 
 @rule(
@@ -145,9 +151,9 @@ def _judged(launch: Launch, key: str, offer: Amount, what: str, ctx: Context) ->
     around = launch.command.around
     if around.elsewhere or (less and around.background):
         return None
-    if less and _ELSEWHERE.search(launch.span.in_file().source.text):
+    if less and _ELSEWHERE.search(_OF_THE_RUN.sub("", launch.span.in_file().source.text)):
         return None
-    consequence = "the rest of the allocation idles" if less else "it waits for what never comes"
+    consequence = "the rest of the allocation idles" if less else "it stops, as they never come"
     things = (
         f"{given} {what}"
         if given == 1

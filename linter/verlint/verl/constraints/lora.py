@@ -6,7 +6,7 @@ Source: `utils/config.py:validate_config` (from 0.6.1), `workers/rollout/vllm_ro
 
 from __future__ import annotations
 
-from verlint.verl.constraints import Row
+from verlint.verl.constraints import Ask, Row
 from verlint.verl.facts import ACTOR, MODEL, ROLLOUT, Facts
 
 RANK = f"{MODEL}.lora_rank"
@@ -19,6 +19,41 @@ LOAD_FORMAT = f"{ROLLOUT}.load_format"
 SAVES = "trainer.save_freq"
 LARGEST = 512
 """The largest rank that vLLM loads. Source: `MaxLoRARanks` of `vllm/config/lora.py`, and VeRL's own copy of it."""
+
+
+SERVED = (1, 8, 16, 32, 64, 128, 256, 320, 512)
+"""The ranks that vLLM reserves room for; 1 from 0.12 on. Source: `vllm/config/lora.py` (before 0.10
+`LoRAConfig.__post_init__` of `vllm/config.py`)."""
+_RANKS = ", ".join(map(str, SERVED[1:]))
+
+
+def _odd(facts: Facts) -> bool:
+    rank = facts.count(RANK, 0)
+    return facts.sharded and facts.text(NAME) == "vllm" and rank > 0 and rank not in SERVED
+
+
+def _least(facts: Facts) -> bool:
+    return facts.sharded and facts.text(NAME) == "vllm" and facts.count(RANK, 0) == 1
+
+
+def _next_rank(facts: Facts) -> int:
+    return next((each for each in SERVED[1:] if each >= facts.count(RANK, 0)), LARGEST)
+
+
+def _odd_row(asks: Ask, verify: str = "") -> Row:
+    return Row(
+        "S36o" if verify else "S36",
+        "0.4.0",
+        (RANK, NAME),
+        asks,
+        lambda facts: f"{facts.said(RANK)} reaches vLLM as max_lora_rank as it is, and that takes {_RANKS} only",
+        lambda facts: f"set {RANK} to one of {_RANKS}",
+        "fsdp_workers.py, vllm_rollout_spmd.py: max_lora_rank",
+        "vLLM stops when its workers start",
+        until="0.6.0",
+        fix=lambda facts: (RANK, str(_next_rank(facts))),
+        verify=verify,
+    )
 
 
 def _rank_key(facts: Facts) -> str:
@@ -53,6 +88,8 @@ def _never_sent(facts: Facts) -> bool:
 
 
 ROWS: tuple[Row, ...] = (
+    _odd_row(_odd),
+    _odd_row(_least, "python3 -c 'import vllm; print(vllm.__version__)'  # 0.12 and newer serve rank 1"),
     Row(
         "V17",
         "0.6.1",

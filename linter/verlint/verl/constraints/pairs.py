@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from verlint.verl.constraints import AT_STEP, AT_WORKERS, STOCK, Ask, Row
 from verlint.verl.constraints.batch import PREFIX_GROUPER
+from verlint.verl.constraints.data import own_loading
 from verlint.verl.facts import (
     ACTOR,
     DYNAMIC,
@@ -57,7 +58,7 @@ REMOVE_PADDING = f"{MODEL}.use_remove_padding"
 QUANTIZATION = f"{ROLLOUT}.quantization"
 LOAD_FORMAT = f"{ROLLOUT}.load_format"
 NAME = f"{ROLLOUT}.name"
-RAW_CHAT, DATASET = "data.return_raw_chat", "data.custom_cls.path"
+RAW_CHAT = "data.return_raw_chat"
 MODE, AGENT_LOOPS = f"{ROLLOUT}.mode", f"{ROLLOUT}.agent.agent_loop_config_path"
 SAMPLER = "trainer.v1.sampler.custom_sampler.path"
 
@@ -94,6 +95,25 @@ def _cold_row(since: str, until: str, source: str) -> Row:
 
 def _no_tools(facts: Facts) -> bool:
     return facts.flag(MULTI_TURN) and facts.get(TOOLS, None) is None and facts.get(INTERACTIONS, None) is None
+
+
+def _no_messages(facts: Facts) -> bool:
+    """Whether conversations are to be led that the loader does not hand on. An agent loop of one's own may do without
+    from 0.6."""
+    if facts.flag(RAW_CHAT) or own_loading(facts):
+        return False
+    if facts.text(MODE) == "async":
+        return not facts.at_least("0.6.0") or facts.get(AGENT_LOOPS, None) is None
+    return facts.text(NAME) == "sglang" and facts.flag(MULTI_TURN)
+
+
+def _no_messages_message(facts: Facts) -> str:
+    key = MODE if facts.text(MODE) == "async" else MULTI_TURN
+    return f"{facts.said(key)} reads the messages of each prompt, but {facts.said(RAW_CHAT)} leaves them out"
+
+
+def _single_turns(facts: Facts) -> bool:
+    return facts.flag(MULTI_TURN) and facts.text(NAME) == "vllm" and facts.text(MODE) == "sync"
 
 
 def _other_estimator(facts: Facts) -> bool:
@@ -414,24 +434,6 @@ def _recipe_rows() -> Iterator[Row]:
     )
 
 
-# ---- messages of the prompt
-
-
-def _needs_messages(facts: Facts) -> bool:
-    """The asynchronous rollout and the conversations of SGLang read the messages of the prompt; a dataset of one's own
-    may hand them out unasked."""
-    if facts.flag(RAW_CHAT) or facts.get(DATASET, None) is not None:
-        return False
-    if facts.text(MODE) == "async":
-        return facts.get(AGENT_LOOPS, None) is None  # an agent loop of one's own may read something else
-    return facts.flag(MULTI_TURN) and facts.text(NAME) == "sglang"
-
-
-def _why_messages(facts: Facts) -> str:
-    key = MODE if facts.text(MODE) == "async" else MULTI_TURN
-    return f"{facts.said(key)} reads the messages of each prompt, but {facts.said(RAW_CHAT)} leaves them out"
-
-
 ROWS: tuple[Row, ...] = (
     Row(
         "W5",
@@ -455,6 +457,32 @@ ROWS: tuple[Row, ...] = (
         _OLD,
         until="0.4.1",
         validated=True,
+    ),
+    Row(
+        "S37",
+        "0.4.1",
+        (RAW_CHAT, MODE, MULTI_TURN),
+        _no_messages,
+        _no_messages_message,
+        lambda facts: f"set {RAW_CHAT}=True",
+        "agent_loop.py, sglang_rollout.py: KeyError: 'raw_prompt'",
+        AT_STEP,
+        until="0.6.1",
+        entries=STOCK,
+        fix=lambda facts: (RAW_CHAT, "True"),
+    ),
+    Row(
+        "S38",
+        "0.5.0",
+        (MULTI_TURN, MODE, NAME),
+        _single_turns,
+        lambda facts: f"{facts.said(MULTI_TURN)} needs {facts.said(MODE)} to be async with {facts.said(NAME)}",
+        lambda facts: f"set {MODE}=async and {RAW_CHAT}=True, or take sglang",
+        "vllm_rollout_spmd.py",
+        "each answer is one turn, and no tool is called",
+        until="0.6.1",
+        entries=STOCK,
+        silent=True,
     ),
     Row(
         "V16g",
@@ -724,18 +752,6 @@ ROWS: tuple[Row, ...] = (
     *_pool_rows("reward_model", "0.6.0", "0.7.0"),
     *_pool_rows("reward.reward_model", "0.7.1", ""),
     *_recipe_rows(),
-    Row(
-        "T25",
-        "0.4.1",
-        (RAW_CHAT, MODE, MULTI_TURN),
-        _needs_messages,
-        _why_messages,
-        lambda facts: f"set {RAW_CHAT}=True",
-        "KeyError: 'raw_prompt'",
-        AT_STEP,
-        until="0.6.1",
-        fix=lambda facts: (RAW_CHAT, "True"),
-    ),
     *_overlong_rows("reward_model", "reward_model.reward_manager", "0.4.1", "0.6.1", only_enabled=False),
     *_overlong_rows("reward", "reward.reward_manager.name", "0.7.1", "0.8.0", only_enabled=False),
     *_overlong_rows("reward", "reward.reward_manager.name", "0.9.0", "", only_enabled=True),

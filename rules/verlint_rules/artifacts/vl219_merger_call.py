@@ -36,7 +36,7 @@ _REMOVED = {"--hf_model_path": "the configuration is read from huggingface below
 _NEEDED = {"merge": ("--backend", "--local_dir"), "test": ("--backend", "--local_dir", "--test_hf_dir")}
 
 
-@rule("VL938", "merger-call", on=Command, severity=ERROR, since="0.1", fixable="unsafe", words=("model_merger",))
+@rule("VL219", "merger-call", on=Command, severity=ERROR, since="0.1", fixable="unsafe", words=("model_merger",))
 def check(command: Command, ctx: Context) -> Iterator[Finding]:
     program = None if command.builtin or command.function else python_program(command.argv)
     if program is None or program.entry != _MODULE:

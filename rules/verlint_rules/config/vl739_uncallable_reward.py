@@ -60,7 +60,7 @@ _IN_ANOTHER = "reward_model.launch_reward_fn_async"
 
 
 @rule(
-    "VL937",
+    "VL739",
     "uncallable-reward",
     on=Launch,
     severity=ERROR,
