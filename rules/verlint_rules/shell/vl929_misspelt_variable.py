@@ -3,9 +3,10 @@
 Programs take nothing from a variable that is called nearly like theirs, and say nothing about it: with
 `CUDA_VISABLE_DEVICES=0,1` the run takes all GPUs, with `WANDB_MODEL=offline` it goes online.
 
-Reported are exported names that differ from a well-known one by a letter, a plural or an underscore, and that nothing
-takes: they stand in front of a `=` only, in the launcher and in all code and config of the project. Keys and tokens in
-the plural and names with a number are left alone.
+Reported are exported names that differ from a well-known one by a letter, a plural or an underscore, or by one word
+that is shortened (`VLLM_ATTN_BACKEND`) or has two letters wrong, and that nothing takes: they stand in front of a `=`
+only, in the launcher and in all code and config of the project. Names that vLLM, Ray, NCCL, PyTorch, wandb, Hugging
+Face or VeRL read are no slips. Keys and tokens in the plural and names with a number are left alone.
 
 Fix: write the name that the program reads.
 """
@@ -26,20 +27,6 @@ from verlint.languages.bash.walk import literal_word, walk
 from verlint.lazy import pattern
 from verlint.rule import WARNING, Context, rule
 
-_KNOWN = """
-CUDA_VISIBLE_DEVICES CUDA_DEVICE_MAX_CONNECTIONS CUDA_LAUNCH_BLOCKING VLLM_ATTENTION_BACKEND VLLM_USE_V1
-VLLM_WORKER_MULTIPROC_METHOD VLLM_LOGGING_LEVEL VLLM_ALLOW_LONG_MAX_MODEL_LEN VLLM_ENGINE_ITERATION_TIMEOUT_S
-WANDB_API_KEY WANDB_MODE WANDB_PROJECT WANDB_ENTITY WANDB_DIR WANDB_NAME WANDB_RUN_ID WANDB_BASE_URL WANDB_DISABLED
-SWANLAB_API_KEY SWANLAB_MODE SWANLAB_LOG_DIR HF_HOME HF_TOKEN HF_ENDPOINT HF_HUB_OFFLINE HF_DATASETS_CACHE
-HF_DATASETS_OFFLINE HF_HUB_ENABLE_HF_TRANSFER HUGGING_FACE_HUB_TOKEN TRANSFORMERS_OFFLINE TRANSFORMERS_CACHE
-TOKENIZERS_PARALLELISM NCCL_DEBUG NCCL_SOCKET_IFNAME NCCL_IB_DISABLE NCCL_IB_GID_INDEX NCCL_P2P_DISABLE
-GLOO_SOCKET_IFNAME TORCH_NCCL_AVOID_RECORD_STREAMS TORCH_NCCL_ASYNC_ERROR_HANDLING PYTORCH_CUDA_ALLOC_CONF PYTHONPATH
-PYTHONUNBUFFERED OMP_NUM_THREADS RAY_ADDRESS RAY_TMPDIR RAY_DEDUP_LOGS HYDRA_FULL_ERROR OPENAI_API_KEY OPENAI_BASE_URL
-OPENAI_API_BASE ANTHROPIC_API_KEY MASTER_ADDR MASTER_PORT LD_LIBRARY_PATH TRITON_CACHE_DIR VERL_LOGGING_LEVEL
-SGLANG_VLM_CACHE_SIZE_MB TORCH_CUDA_ARCH_LIST DEEPSPEED_TIMEOUT ACCELERATE_LOG_LEVEL
-"""
-"""Sources: the documentation of CUDA, NCCL, PyTorch, vLLM, Ray, Hydra, Weights & Biases, SwanLab and Hugging Face."""
-
 _MOST_FILES = 5000
 """Names of a project that are looked at for a program that reads the variable after all."""
 
@@ -48,6 +35,9 @@ _READER = pattern(
     r"|^(?:Makefile|Dockerfile|Containerfile|justfile|\.env)"
 )
 """Names of files that may take a variable from the environment."""
+
+_LONG = 6
+"""Letters of a word of which two may be wrong."""
 
 _DECLARING = frozenset(["export", "declare", "typeset", "readonly"])
 
@@ -60,30 +50,32 @@ _DECLARING = frozenset(["export", "declare", "typeset", "readonly"])
     since="0.1",
     fixable="unsafe",
     words=(
-        "cuda_vis",
-        "cuda_la",
-        "cuda_dev",
-        "wandb_mo",
-        "wandb_na",
-        "wandb_pr",
-        "wandb_di",
-        "wandb_en",
+        "vllm_",
+        "nccl_",
+        "wandb_",
+        "hf_h",
+        "hf_d",
+        "hf_e",
+        "hf_t",
+        "hf_x",
+        "cuda_",
+        "torch_",
+        "ray_",
+        "hydra_",
+        "omp_",
+        "tokenizer",
         "swanlab",
-        "hf_",
         "hugging",
         "transformers_",
-        "tokenizer_",
-        "nccl_so",
-        "nccl_ib",
-        "nccl_p2",
-        "gloo",
-        "vllm_att",
+        "gloo_",
+        "verl_",
+        "openai_",
+        "modelscope_",
     ),
 )
 def check(script: Script, ctx: Context) -> Iterator[Finding]:
     if script.document:
         return
-    known = frozenset(_KNOWN.split())
     for text, program in script.syntax:
         for group in program.groups:
             for node in walk(group):
@@ -91,7 +83,7 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
                     continue
                 declares = literal_word(node.words[0]) in _DECLARING
                 for assign in (each for each in node.words if isinstance(each, Assign)) if declares else node.assigns:
-                    near = _near(assign.name, known)
+                    near = _near(assign.name)
                     if not near or _is_used(assign.name, text.text, script, ctx):
                         continue
                     span = text.span(assign.start, assign.start + len(assign.name))
@@ -103,13 +95,51 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
                     yield finding.with_fix(f"write {near}", edit, safety=Safety.UNSAFE)
 
 
-def _near(name: str, known: frozenset[str]) -> str:
+def _near(name: str) -> str:
     """The well-known name that a name was meant to be, "" for none."""
-    if name in known or not name.isupper() or name[-1].isdigit() or name.endswith(("KEYS", "TOKENS")):
+    if not name.isupper() or name[-1].isdigit() or name.endswith(("KEYS", "TOKENS")):
+        return ""
+    from verlint_rules.shell.known_variables import ALSO_READ, MEANT, OPEN
+
+    if name in MEANT or name in ALSO_READ or name.startswith(OPEN):
         return ""
     from verlint.verl.slips import alike
 
-    return next((each for each in sorted(known) if abs(len(each) - len(name)) < 3 and alike(name, each)), "")
+    found = next((each for each in sorted(MEANT) if abs(len(each) - len(name)) < 3 and alike(name, each)), "")
+    return found or next((each for each in sorted(MEANT) if _is_shortened(name, each)), "")
+
+
+def _is_shortened(name: str, other: str) -> bool:
+    """Whether one part of a name is short for that of another (`ATTN` for `ATTENTION`, `LOG` for `LOGGING`), or has two
+    letters wrong, and all other parts are the same."""
+    ours, theirs = name.split("_"), other.split("_")
+    if len(ours) != len(theirs) or len(ours) < 3:
+        return False
+    apart = [at for at in range(len(ours)) if ours[at] != theirs[at]]
+    if len(apart) != 1 or not apart[0]:
+        return False
+    part, whole = ours[apart[0]], theirs[apart[0]]
+    if not part.isalpha() or not whole.isalpha():
+        return False
+    return _is_short_for(part, whole) or (min(len(part), len(whole)) >= _LONG and _letters_apart(part, whole) <= 2)
+
+
+def _is_short_for(part: str, whole: str) -> bool:
+    """Whether letters of a word were left out: its beginning is there, or some of its letters in their order."""
+    if len(part) < 2 or len(part) > len(whole) - 2 or part[0] != whole[0]:
+        return False
+    rest = iter(whole)
+    return whole.startswith(part) or (len(part) > 3 and part[-1] == whole[-1] and all(each in rest for each in part))
+
+
+def _letters_apart(one: str, other: str) -> int:
+    """How many letters must be put in, taken out or replaced to make one word of another."""
+    row = list(range(len(other) + 1))
+    for at, letter in enumerate(one, 1):
+        before, row[0] = row[0], at
+        for place, each in enumerate(other, 1):
+            before, row[place] = row[place], min(row[place] + 1, row[place - 1] + 1, before + (letter != each))
+    return row[-1]
 
 
 def _is_used(name: str, text: str, script: Script, ctx: Context) -> bool:
