@@ -45,6 +45,8 @@ EXPLAINED: dict[str, str] = {
     "VL910/good-server-apart/run.sh": "the server of the sandbox has ended when it is to be stopped",
     "VL913/good-header-in-a-document/submit.sh": "sbatch runs a script later, where the sandbox has no scheduler",
     "VL931/bad-submitted/submit.sh": "sbatch runs a script later, where the sandbox has no scheduler",
+    "VL932/bad-lost/run.sh": "other hosts and containers run commands, which those of the sandbox do not",
+    "VL932/good-handed-on/run.sh": "other hosts and containers run commands, which those of the sandbox do not",
     "VL928/bad-job/run.sh": "sbatch runs a script later, where the sandbox has no scheduler",
     "VL928/good-elsewhere/run.sh": "terminals, containers and schedulers run commands, which those of the sandbox do not",
     "VL402/bad-container/run.sh": "other hosts and containers run commands, which those of the sandbox do not",

@@ -3,9 +3,10 @@
 Programs take nothing from a variable that is called nearly like theirs, and say nothing about it: with
 `CUDA_VISABLE_DEVICES=0,1` the run takes all GPUs, with `WANDB_MODEL=offline` it goes online.
 
-Reported are exported names that differ from a well-known one by a letter, a plural or an underscore, and that nothing
-takes: they stand in front of a `=` only, in the launcher and in all code and config of the project. Keys and tokens in
-the plural and names with a number are left alone.
+Reported are exported names that differ from a well-known one by a letter, a plural or an underscore, or by one word
+that is shortened (`VLLM_ATTN_BACKEND`) or has two letters wrong, and that nothing takes: they stand in front of a `=`
+only, in the launcher and in all code and config of the project. Names that vLLM, Ray, NCCL, PyTorch, wandb, Hugging
+Face or VeRL read are no slips. Keys and tokens in the plural and names with a number are left alone.
 
 The other way round, a scheduler sets what it sets: `$SLURM_JOB_NUM_NODE` is empty, and `$((SLURM_JOB_NUM_NODE - 1))` is
 -1. Reported are names like one of Slurm's or SkyPilot's that neither of them nor the script sets.
@@ -29,41 +30,6 @@ from verlint.languages.bash.walk import literal_word, walk
 from verlint.lazy import pattern
 from verlint.rule import WARNING, Context, rule
 
-_KNOWN = """
-CUDA_VISIBLE_DEVICES CUDA_DEVICE_MAX_CONNECTIONS CUDA_LAUNCH_BLOCKING VLLM_ATTENTION_BACKEND VLLM_USE_V1
-VLLM_WORKER_MULTIPROC_METHOD VLLM_LOGGING_LEVEL VLLM_ALLOW_LONG_MAX_MODEL_LEN VLLM_ENGINE_ITERATION_TIMEOUT_S
-WANDB_API_KEY WANDB_MODE WANDB_PROJECT WANDB_ENTITY WANDB_DIR WANDB_NAME WANDB_RUN_ID WANDB_BASE_URL WANDB_DISABLED
-SWANLAB_API_KEY SWANLAB_MODE SWANLAB_LOG_DIR HF_HOME HF_TOKEN HF_ENDPOINT HF_HUB_OFFLINE HF_DATASETS_CACHE
-HF_DATASETS_OFFLINE HF_HUB_ENABLE_HF_TRANSFER HUGGING_FACE_HUB_TOKEN TRANSFORMERS_OFFLINE TRANSFORMERS_CACHE
-TOKENIZERS_PARALLELISM NCCL_DEBUG NCCL_SOCKET_IFNAME NCCL_IB_DISABLE NCCL_IB_GID_INDEX NCCL_P2P_DISABLE
-GLOO_SOCKET_IFNAME TORCH_NCCL_AVOID_RECORD_STREAMS TORCH_NCCL_ASYNC_ERROR_HANDLING PYTORCH_CUDA_ALLOC_CONF PYTHONPATH
-PYTHONUNBUFFERED OMP_NUM_THREADS RAY_ADDRESS RAY_TMPDIR RAY_DEDUP_LOGS HYDRA_FULL_ERROR OPENAI_API_KEY OPENAI_BASE_URL
-OPENAI_API_BASE ANTHROPIC_API_KEY MASTER_ADDR MASTER_PORT LD_LIBRARY_PATH TRITON_CACHE_DIR VERL_LOGGING_LEVEL
-SGLANG_VLM_CACHE_SIZE_MB TORCH_CUDA_ARCH_LIST DEEPSPEED_TIMEOUT ACCELERATE_LOG_LEVEL
-"""
-"""Sources: the documentation of CUDA, NCCL, PyTorch, vLLM, Ray, Hydra, Weights & Biases, SwanLab and Hugging Face."""
-
-_GIVEN = """
-SLURM_ACCOUNT SLURM_ARRAY_JOB_ID SLURM_ARRAY_TASK_COUNT SLURM_ARRAY_TASK_ID SLURM_ARRAY_TASK_MAX SLURM_ARRAY_TASK_MIN
-SLURM_ARRAY_TASK_STEP SLURM_CLUSTER_NAME SLURM_CLUSTERS SLURM_CONF SLURM_CPU_BIND SLURM_CPUS_ON_NODE
-SLURM_CPUS_PER_GPU SLURM_CPUS_PER_TASK SLURM_CPU_FREQ_REQ SLURM_CONSTRAINT SLURM_DISTRIBUTION SLURM_EXCLUSIVE
-SLURM_EXPORT_ENV SLURM_GPUS SLURM_GPUS_ON_NODE SLURM_GPUS_PER_NODE SLURM_GPUS_PER_SOCKET SLURM_GPUS_PER_TASK
-SLURM_GPU_BIND SLURM_GPU_FREQ SLURM_GTIDS SLURM_HET_SIZE SLURM_HOSTFILE SLURM_JOBID SLURM_JOB_ACCOUNT
-SLURM_JOB_CPUS_PER_NODE SLURM_JOB_DEPENDENCY SLURM_JOB_END_TIME SLURM_JOB_GID SLURM_JOB_GPUS SLURM_JOB_ID
-SLURM_JOB_NAME SLURM_JOB_NODELIST SLURM_JOB_NUM_NODES SLURM_JOB_PARTITION SLURM_JOB_QOS SLURM_JOB_RESERVATION
-SLURM_JOB_START_TIME SLURM_JOB_TIMELIMIT SLURM_JOB_UID SLURM_JOB_USER SLURM_LAUNCH_NODE_IPADDR SLURM_LOCALID
-SLURM_MEM_BIND SLURM_MEM_PER_CPU SLURM_MEM_PER_GPU SLURM_MEM_PER_NODE SLURM_MPI_TYPE SLURM_NNODES SLURM_NODEID
-SLURM_NODELIST SLURM_NODE_ALIASES SLURM_NPROCS SLURM_NTASKS SLURM_NTASKS_PER_CORE SLURM_NTASKS_PER_GPU
-SLURM_NTASKS_PER_NODE SLURM_NTASKS_PER_SOCKET SLURM_OVERCOMMIT SLURM_OVERLAP SLURM_PARTITION SLURM_PRIO_PROCESS
-SLURM_PROCID SLURM_PROFILE SLURM_RESERVATION SLURM_RESTART_COUNT SLURM_SHARDS_ON_NODE SLURM_SRUN_COMM_HOST
-SLURM_STEPID SLURM_STEP_GPUS SLURM_STEP_ID SLURM_STEP_NODELIST SLURM_STEP_NUM_NODES SLURM_STEP_NUM_TASKS
-SLURM_STEP_TASKS_PER_NODE SLURM_SUBMIT_DIR SLURM_SUBMIT_HOST SLURM_TASKS_PER_NODE SLURM_TASK_PID
-SLURM_THREADS_PER_CORE SLURM_TIMELIMIT SLURM_TMPDIR SLURM_TOPOLOGY_ADDR SLURM_TRES_PER_TASK SLURM_UMASK SLURM_USER
-SLURM_WORKING_CLUSTER SKYPILOT_NODE_RANK SKYPILOT_NODE_IPS SKYPILOT_NUM_NODES SKYPILOT_NUM_GPUS_PER_NODE
-SKYPILOT_TASK_ID SKYPILOT_CLUSTER_INFO SKYPILOT_SETUP_NODE_RANK SKYPILOT_SETUP_NODE_IPS
-SKYPILOT_SETUP_NUM_GPUS_PER_NODE SKYPILOT_USER SKYPILOT_JOB_ID SKYPILOT_INTERNAL_JOB_ID SKYPILOT_SERVE_REPLICA_ID
-"""
-"""What schedulers set. Sources: sbatch(1) and srun(1) of Slurm 18 to 25, SkyPilot's documentation of its variables."""
 _USED = pattern(r"\$\{?((?:SLURM|SKYPILOT)_[A-Z0-9_]+)|(?<=\(\()[ \t]*((?:SLURM|SKYPILOT)_[A-Z0-9_]+)")
 
 _MOST_FILES = 5000
@@ -74,6 +40,9 @@ _READER = pattern(
     r"|^(?:Makefile|Dockerfile|Containerfile|justfile|\.env)"
 )
 """Names of files that may take a variable from the environment."""
+
+_LONG = 6
+"""Letters of a word of which two may be wrong."""
 
 _DECLARING = frozenset(["export", "declare", "typeset", "readonly"])
 
@@ -86,24 +55,86 @@ _DECLARING = frozenset(["export", "declare", "typeset", "readonly"])
     since="0.1",
     fixable="unsafe",
     words=(
-        "cuda_vis",
-        "cuda_la",
-        "cuda_dev",
+        "vllm_att",
+        "vllm_log",
+        "vllm_wor",
+        "vllm_all",
+        "vllm_ena",
+        "vllm_eng",
+        "vllm_cac",
+        "vllm_con",
+        "vllm_use_m",
+        "vllm_use_f",
+        "vllm_use_d",
+        "vllm_use_p",
+        "vllm_hos",
+        "vllm_tor",
+        "vllm_dis",
+        "vllm_rpc",
+        "vllm_ex",
+        "vllm_no",
+        "vllm_do",
+        "vllm_ski",
+        "vllm_fl",
+        "vllm_ser",
+        "vllm_tar",
+        "vllm_bat",
+        "nccl_so",
+        "nccl_ib",
+        "nccl_p2",
+        "nccl_ne",
+        "nccl_sh",
+        "nccl_nv",
+        "nccl_cu",
+        "nccl_debg",
+        "nccl_dbug",
+        "nccl_debug_",
         "wandb_mo",
         "wandb_na",
         "wandb_pr",
         "wandb_di",
         "wandb_en",
+        "wandb_ru",
+        "wandb_re",
+        "wandb_ba",
+        "wandb_si",
+        "wandb_ca",
+        "wandb_da",
+        "wandb_st",
+        "wandb_in",
+        "wandb_ht",
+        "wandb_co",
+        "wandb_wa",
+        "wandb_lo",
+        "wandb_jo",
+        "wandb_ar",
+        "wandb_apikey",
+        "hf_h",
+        "hf_d",
+        "hf_e",
+        "hf_t",
+        "hf_x",
+        "cuda_",
+        "torch_n",
+        "torch_d",
+        "torch_s",
+        "torch_cu",
+        "pytorch_",
+        "ray_",
+        "hydra_full_errors",
+        "hydra_ful_",
+        "hydra_fullerror",
+        "omp_",
+        "tokenizer_",
+        "paralelism",
+        "parallelisim",
         "swanlab",
-        "hf_",
         "hugging",
         "transformers_",
-        "tokenizer_",
-        "nccl_so",
-        "nccl_ib",
-        "nccl_p2",
-        "gloo",
-        "vllm_att",
+        "gloo_",
+        "verl_",
+        "openai_",
+        "modelscope_",
         "slurm_",
         "skypilot_",
     ),
@@ -112,7 +143,6 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
     if script.document:
         return
     yield from _never_given(script, ctx)
-    known = frozenset(_KNOWN.split())
     for text, program in script.syntax:
         for group in program.groups:
             for node in walk(group):
@@ -120,7 +150,7 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
                     continue
                 declares = literal_word(node.words[0]) in _DECLARING
                 for assign in (each for each in node.words if isinstance(each, Assign)) if declares else node.assigns:
-                    near = _near(assign.name, known)
+                    near = _near(assign.name)
                     if not near or _is_used(assign.name, text.text, script, ctx):
                         continue
                     span = text.span(assign.start, assign.start + len(assign.name))
@@ -134,16 +164,14 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
 
 def _never_given(script: Script, ctx: Context) -> Iterator[Finding]:
     """Uses of variables that no scheduler sets, each name once."""
-    given: frozenset[str] = frozenset()
     seen: set[str] = set()
     for text in script.texts:
         for match in _USED.finditer(text.text) if "SLURM_" in text.text or "SKYPILOT_" in text.text else ():
-            given = given or frozenset(_GIVEN.split())
             name = match[1] or match[2]
-            if name in seen or name in given:
+            if name in seen:
                 continue
             seen.add(name)
-            near = _near(name, given)
+            near = _scheduler_s(name)
             if not near or _is_set(name, ctx):
                 continue
             number = 1 if match[1] else 2
@@ -168,13 +196,65 @@ def _is_comment(text: str, at: int) -> bool:
     return text[text.rfind("\n", 0, at) + 1 : at].lstrip().startswith("#")
 
 
-def _near(name: str, known: frozenset[str]) -> str:
+def _scheduler_s(name: str) -> str:
+    """The variable of a scheduler that a name was meant to be, "" for those that there are."""
+    from verlint_rules.shell.known_variables import OF_SCHEDULERS
+
+    return "" if name in OF_SCHEDULERS or _is_left_alone(name) else _alike(name, OF_SCHEDULERS)
+
+
+def _near(name: str) -> str:
     """The well-known name that a name was meant to be, "" for none."""
-    if name in known or not name.isupper() or name[-1].isdigit() or name.endswith(("KEYS", "TOKENS")):
+    if _is_left_alone(name):
         return ""
+    from verlint_rules.shell.known_variables import ALSO_READ, MEANT, OPEN
+
+    if name in MEANT or name in ALSO_READ or name.startswith(OPEN):
+        return ""
+    return _alike(name, MEANT) or next((each for each in sorted(MEANT) if _is_shortened(name, each)), "")
+
+
+def _is_left_alone(name: str) -> bool:
+    return not name.isupper() or name[-1].isdigit() or name.endswith(("KEYS", "TOKENS"))
+
+
+def _alike(name: str, known: frozenset[str]) -> str:
     from verlint.verl.slips import alike
 
     return next((each for each in sorted(known) if abs(len(each) - len(name)) < 3 and alike(name, each)), "")
+
+
+def _is_shortened(name: str, other: str) -> bool:
+    """Whether one part of a name is short for that of another (`ATTN` for `ATTENTION`, `LOG` for `LOGGING`), or has two
+    letters wrong, and all other parts are the same."""
+    ours, theirs = name.split("_"), other.split("_")
+    if len(ours) != len(theirs) or len(ours) < 3:
+        return False
+    apart = [at for at in range(len(ours)) if ours[at] != theirs[at]]
+    if len(apart) != 1 or not apart[0]:
+        return False
+    part, whole = ours[apart[0]], theirs[apart[0]]
+    if not part.isalpha() or not whole.isalpha():
+        return False
+    return _is_short_for(part, whole) or (min(len(part), len(whole)) >= _LONG and _letters_apart(part, whole) <= 2)
+
+
+def _is_short_for(part: str, whole: str) -> bool:
+    """Whether letters of a word were left out: its beginning is there, or some of its letters in their order."""
+    if len(part) < 2 or len(part) > len(whole) - 2 or part[0] != whole[0]:
+        return False
+    rest = iter(whole)
+    return whole.startswith(part) or (len(part) > 3 and part[-1] == whole[-1] and all(each in rest for each in part))
+
+
+def _letters_apart(one: str, other: str) -> int:
+    """How many letters must be put in, taken out or replaced to make one word of another."""
+    row = list(range(len(other) + 1))
+    for at, letter in enumerate(one, 1):
+        before, row[0] = row[0], at
+        for place, each in enumerate(other, 1):
+            before, row[place] = row[place], min(row[place] + 1, row[place - 1] + 1, before + (letter != each))
+    return row[-1]
 
 
 def _is_used(name: str, text: str, script: Script, ctx: Context) -> bool:
