@@ -29,6 +29,7 @@ from verlint.languages.bash.walk import walk
 from verlint.lazy import pattern
 from verlint.rule import ERROR, Context, rule
 from verlint.verl.facts import GPUS, NODES
+from verlint_rules.config.view import is_cut
 
 TYPE_CHECKING = False  # as `typing` says it, without its import
 if TYPE_CHECKING:
@@ -98,6 +99,8 @@ def _judged(launch: Launch, key: str, offer: Amount, what: str, ctx: Context) ->
     given = offer.number
     wanted = launch[key].number()
     if wanted is None or wanted == given or (key == NODES and given == 1 and not launch[key].given):
+        return None
+    if not launch[key].given and is_cut(launch, ctx.project):
         return None
     less = wanted < given
     if less and _ELSEWHERE.search(launch.span.in_file().source.text):
