@@ -5,6 +5,9 @@
 loaded already, and stops with `Reward function 'compute_reward' not found`. A name that is not given is
 `compute_score`.
 
+An agent loop is looked up in the file of `agent_loop_config_path`: a `default_agent_loop` that neither it nor VeRL has
+stops the first step with `Agent loop … not registered`.
+
 Looked at are files of the project that hold the name nowhere: not as a function, not as an import, not in a text.
 Silent for files that make names as they run (`import *`, `globals()`, `__getattr__`), for files that the launcher
 writes or changes first, and about the name that is not given where a config of one's own (`--config-name`) may give it.
@@ -33,6 +36,10 @@ _PAIRS = (
 """Keys of the file and of the name, and the name when none is given. Source: VeRL 0.3 to 0.9.1 `main_ppo.py`,
 `trainer/ppo/reward.py`."""
 _EASYR1 = "worker.reward.reward_function"
+_AGENT = "actor_rollout_ref.rollout.agent"
+_OF_VERL = ("single_turn_agent", "tool_agent")
+"""The agent loops that VeRL registers itself. Source: `experimental/agent_loop` of 0.5 to 0.9.1."""
+_NAMED = pattern(r"(?m)^\s*(?:-\s+)?name:\s*[\"']?([\w.-]+)")
 _DEFINED = pattern(r"(?m)^(?:async[ \t]+)?(def|class)[ \t]+(\w+)")
 _ANYTHING = pattern(r"import[ \t]+\*|(?:globals|vars|locals)\(\)|setattr\(|__dict__|__getattr__|sys\.modules|\bexec\(")
 
@@ -43,9 +50,17 @@ _ANYTHING = pattern(r"import[ \t]+\*|(?:globals|vars|locals)\(\)|setattr\(|__dic
     on=Launch,
     severity=ERROR,
     since="0.1",
-    words=("custom_reward_function", "custom_cls", "reward.reward_function", "verl.trainer.main ", "--config-name"),
+    words=(
+        "custom_reward_function",
+        "custom_cls",
+        "reward.reward_function",
+        "verl.trainer.main ",
+        "--config-name",
+        "default_agent_loop",
+    ),
 )
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
+    yield from _agent_loop(launch, ctx)
     for path, word, name in _named(launch):
         source = _file(launch, path, ctx)
         if source is None or _ANYTHING.search(source.text) or re.search(rf"\b{re.escape(name)}\b", source.text):
@@ -66,6 +81,34 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
             help=_help(launch, near, defined, given=word is not path),
         )
         yield finding.with_related(source.span(0, len(source.line(1))), "the file")
+
+
+def _agent_loop(launch: Launch, ctx: Context) -> Iterator[Finding]:
+    """A default agent loop that the file of agent loops does not hold."""
+    named, file = (
+        launch.by_key.get(f"{_AGENT}.default_agent_loop"),
+        launch.by_key.get(f"{_AGENT}.agent_loop_config_path"),
+    )
+    name = None if named is None else named.value_text.known
+    if named is None or not name or file is None or name in _OF_VERL:
+        return
+    path = seen_from(file.value_text, launch.command)
+    source = _file(launch, path, ctx, (".yaml", ".yml"))
+    if source is None or _is_made(launch, path, ctx):
+        return
+    held = _NAMED.findall(source.text)
+    registered = any(f'"{name}"' in text or f"'{name}'" in text for where, text in ctx.project.tree.texts())
+    if not held or name in held or registered:
+        return
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, [*held, *_OF_VERL], 1, 0.6)
+    yield ctx.fail(
+        named.value_text,
+        f"{path.known} holds no agent loop {name}: the first step stops with 'Agent loop {name} not registered'",
+        near=near[0] if near else "",
+        help=f"did you mean {near[0]}?" if near else f"it holds {', '.join(held[:5])}",
+    ).with_related(source.span(0, len(source.line(1))), "the file")
 
 
 def _help(launch: Launch, near: list[str], defined: list[str], given: bool) -> str:
@@ -108,11 +151,11 @@ def _is_made(launch: Launch, path: Text, ctx: Context) -> bool:
     return any(may_be_made(variant, known, ctx.project) for variant in variants)
 
 
-def _file(launch: Launch, path: Text, ctx: Context) -> Source | None:
+def _file(launch: Launch, path: Text, ctx: Context, ends: tuple[str, ...] = (".py",)) -> Source | None:
     """The file of the project that a launch names."""
     known = path.known or ""
     elsewhere = any((word.known or "").startswith("--working-dir") for word in launch.command.argv)
-    if not known.endswith(".py") or known.startswith("/") or elsewhere:
+    if not known.endswith(ends) or known.startswith("/") or elsewhere:
         return None
     for variant in ctx.project.sites.get(launch.command.span.order(), [])[:1]:
         for base in bases_of(variant, ctx.project.tree):

@@ -4,6 +4,10 @@
 --block` stays until Ray ends. Without a `&` the launcher stands there: the judge answers, the GPUs of the trainer idle,
 and the launch behind is never started. `nohup` alone changes nothing about it, and neither does `| tee server.log`.
 
+In a batch job a step in the background may hold its node all the same: `srun -w "$head" ray start --block &` has the
+memory and the GPUs of the node, and since Slurm 20.11 a second `srun` on it waits for them, unless it says `--overlap`.
+This is to be verified.
+
 Looked at are servers that are known to stay, on every way through the launcher that leads from them to a launch, or to
 what asks a server: a Python program, `curl`, a harness.
 Left alone are servers in the background, in a terminal of their own, in a job that `sbatch` submits, under `timeout`,
@@ -41,6 +45,9 @@ _ASKING = frozenset(["curl", "wget", "lm_eval", "lm-eval", "evalscope", "lightev
 
 _MODULES = MODEL_SERVERS | {"http.server"}
 
+_SHARES = pattern(r"--(?:overlap|exact|gres|gpus\S*|mem\S*|het-group|jobid|oversubscribe)(?:=|$)|-(?:s|G)$")
+"""Options of `srun` with which a step shares its node, or takes a part of it. Source: srun(1)."""
+
 _SAYS = pattern(r"(?:-h|-v|--help(?:=.*)?|--version)$")
 """Options with which a program says something and ends."""
 
@@ -56,6 +63,7 @@ _SAYS = pattern(r"(?:-h|-v|--help(?:=.*)?|--version)$")
 def check(script: Script, ctx: Context) -> Iterator[Finding]:
     if script.document:
         return
+    yield from _held_nodes(script, ctx)
     waiting: dict[object, tuple[Command, Command]] = {}
     for path in script.resolution.paths:
         servers: list[Command] = []
@@ -79,6 +87,52 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
         if server.around.stack:
             finding = finding.with_related(server.around.stack[-1].span, "called here")
         yield finding.with_related(behind.span, "never started")
+
+
+def _held_nodes(script: Script, ctx: Context) -> Iterator[Finding]:
+    """Launches in a step of Slurm on a node that a step before them holds until the job ends."""
+    if script.scheduler is None or "SLURM_OVERLAP" in script.source.text:
+        return
+    seen: set[object] = set()
+    for path in script.resolution.paths:
+        holders: dict[object, Command] = {}
+        for command in path.commands:
+            node = _node_of_step(command)
+            if node is None:
+                continue
+            if _is_ray_node(command) and command.around.background:
+                holders.setdefault(node, command)
+            elif node in holders and command.span.order() not in seen and ctx.project.launch(command) is not None:
+                seen.add(command.span.order())
+                finding = ctx.unsure(
+                    command.argv[0].span or command.span,
+                    "this step waits for the GPUs and the memory that an earlier step on its node holds to the end",
+                    verify="srun --version",
+                    help="since Slurm 20.11: srun --overlap, here and there",
+                )
+                yield finding.with_related(holders[node].span, "holds the node")
+
+
+def _node_of_step(command: Command) -> object | None:
+    """The node that a step of Slurm is put on with all that it has; None for other commands and for steps that share,
+    or take a part."""
+    if "srun" not in unwrap(command.argv).wrappers:
+        return None
+    words = command.argv
+    texts = [word.known or word.prefix for word in words]
+    if any(_SHARES.match(text) for text in texts):
+        return None
+    for at, text in enumerate(texts[:-1]):
+        if text in ("-w", "--nodelist"):
+            return words[at + 1].identity()
+        if text.startswith("--nodelist="):
+            return words[at].slice(len("--nodelist="), 1_000_000).identity()
+    return None
+
+
+def _is_ray_node(command: Command) -> bool:
+    words = [word.known or "" for word in unwrap(command.argv).argv]
+    return words[:2] == ["ray", "start"] and "--block" in words
 
 
 def _asks(command: Command) -> bool:
