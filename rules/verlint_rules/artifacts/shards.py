@@ -23,7 +23,8 @@ _COPYING = frozenset(["cp", "mv", "ln", "rsync", "install"])
 
 def shards_read(script: Script, project: Project) -> Iterator[tuple[Command, Text]]:
     """The commands that load the folder of a role, `…/global_step_N/actor`, as a model, with the word that names it, or
-    the folder that the launcher gives to VeRL's merger. A launcher that merges in a way that cannot be followed, or copies a model into the folder, is left alone."""
+    the folder that the launcher gives to VeRL's merger. A launcher that merges in a way that cannot be followed, or
+    copies a model into the folder, is left alone."""
     seen: set[object] = set()
     for path in script.resolution.paths:
         merged: set[str] = set()

@@ -25,6 +25,8 @@ from verlint.experiment.launch import python_program
 from verlint.experiment.script import Script
 from verlint.finding import Finding
 from verlint.languages.bash.command import Command
+from verlint.languages.bash.syntax import For, ForArith, While
+from verlint.languages.bash.walk import walk
 from verlint.languages.bash.wrappers import program_name, unwrap
 from verlint.lazy import pattern
 from verlint.rule import ERROR, Context, rule
@@ -40,7 +42,8 @@ _PROGRAMS = {
 }
 """Programs that serve with one of these words behind them. Source: their own `--help`."""
 
-_ASKING = frozenset(["curl", "wget", "lm_eval", "lm-eval", "evalscope", "lighteval", "torchrun", "accelerate"])
+_HERE = pattern(r"localhost|127\.0\.0\.1|0\.0\.0\.0|//\[::1\]")
+_ASKING = frozenset(["lm_eval", "lm-eval", "evalscope", "lighteval", "torchrun", "accelerate"])
 """Programs that one runs against a server, or behind it."""
 
 _MODULES = MODEL_SERVERS | {"http.server"}
@@ -71,9 +74,12 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
         for command in path.commands:
             if command.argv and program_name(unwrap(command.argv).argv[0]) == "sbatch":
                 jobs.append(command.span.in_file())
-            if servers and (ctx.project.launch(command) is not None or _asks(command)):
+            launched = bool(servers) and ctx.project.launch(command) is not None
+            if servers and (launched or _asks(command)):
                 for server in servers:
-                    if server.span.order() != command.span.order() and _job(server, jobs) == _job(command, jobs):
+                    watched = not launched and _is_watched(server, script)
+                    same = server.span.order() == command.span.order()
+                    if not same and not watched and _job(server, jobs) == _job(command, jobs):
                         waiting.setdefault(server.span.order(), (server, command))
             if _stays(command):
                 servers.append(command)
@@ -142,7 +148,24 @@ def _asks(command: Command) -> bool:
     argv = unwrap(command.argv).argv
     if not argv or _stays(command):
         return False
-    return program_name(argv[0]) in _ASKING or python_program(command.argv) is not None
+    name = program_name(argv[0])
+    if name in ("curl", "wget"):
+        return any(_HERE.search(word.shown) for word in argv[1:])
+    return name in _ASKING or python_program(command.argv) is not None
+
+
+def _is_watched(server: Command, script: Script) -> bool:
+    """Whether the launcher waits for the end of a server: it starts the server in a loop, or looks at its status."""
+    span = server.span
+    if "$?" in span.source.text[span.end : span.end + 120]:
+        return True
+    return any(
+        isinstance(node, While | For | ForArith) and node.start <= span.start and span.end <= node.end
+        for source, program in script.syntax
+        if source is span.source
+        for group in program.groups
+        for node in walk(group)
+    )
 
 
 def _job(command: Command, jobs: list[Span]) -> Span | None:
