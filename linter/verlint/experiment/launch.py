@@ -135,7 +135,7 @@ def python_program(argv: tuple[Text, ...]) -> Program | None:
         name = program_name(words[0])
         if is_python(name):
             return _behind_python(words[1:])
-        if name == "ray" and _is(words, 1, "job") and _is(words, 2, "submit"):
+        if name == "ray" and (_is(words, 1, "symmetric-run") or (_is(words, 1, "job") and _is(words, 2, "submit"))):
             words = unwrap(_behind_dashes(words)).argv
         elif name in CONTAINERS:
             words = unwrap(_behind_container(words, name)).argv

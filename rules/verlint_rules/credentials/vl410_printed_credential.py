@@ -7,9 +7,10 @@ programs do the same with `print(os.environ)` and `print(os.environ["HF_TOKEN"])
 
 Not counted are values that go to a program that reads them (`echo "$KEY" | docker login --password-stdin`), what only
 tells that a key is there (`${KEY:+set}`, `${#KEY}`), files of the user's home that are made for it (`~/.netrc`,
-`~/.cache/huggingface/token`), and files that are closed to others (`umask 077`, `chmod 600`, what `mktemp` makes). A dump of the
-environment counts where the launcher itself exports a credential or uses one, unless a filter takes the names of
-credentials out, or lets none through. GitHub stars its secrets out in the logs of workflows, so these are left alone.
+`~/.cache/huggingface/token`), and files that are closed to others (`umask 077`, `chmod 600`, what `mktemp` makes). A
+dump of the environment counts where the launcher itself exports a credential or uses one, unless a filter takes the
+names of credentials out, or lets none through. GitHub stars its secrets out in the logs of workflows, so these are left
+alone.
 
 Fix: print `${WANDB_API_KEY:+set}`; write the name into the script and let the environment give the value (quote the
 word of the here-document: `<<'EOF'`).

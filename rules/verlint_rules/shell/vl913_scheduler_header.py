@@ -18,7 +18,7 @@ Fix: take the numbers from Slurm, `trainer.nnodes="${SLURM_NNODES}"` and
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from verlint.experiment.launch import Launch
 from verlint.experiment.places import variants_in
@@ -49,6 +49,7 @@ _ELSEWHERE = pattern(r"--(?:nodelist|exclude|relative)\b|\bvllm\s+serve\b|\blaun
 )
 def check(script: Script, ctx: Context) -> Iterator[Finding]:
     yield from _late(script, ctx)
+    yield from _of_here_documents(script, ctx)
     topology = script.topology
     if topology is None:
         return
@@ -60,9 +61,33 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
         if launch is None or launch.span.order() in seen or id(launch.span.source) not in texts:
             continue
         seen.add(launch.span.order())
-        for key, offer, what in offers:
-            if offer is not None and (found := _judged(launch, key, offer, what, ctx)) is not None:
-                yield found
+        yield from _of_launch(launch, offers, ctx)
+
+
+def _of_launch(launch: Launch, offers: Sequence[tuple[str, Amount | None, str]], ctx: Context) -> Iterator[Finding]:
+    for key, offer, what in offers:
+        if offer is not None and (found := _judged(launch, key, offer, what, ctx)) is not None:
+            yield found
+
+
+def _of_here_documents(script: Script, ctx: Context) -> Iterator[Finding]:
+    """Batch scripts that stand in a here-document, each with its own header."""
+    if script.document or script.job is not None or "<<" not in script.source.text:
+        return
+    seen: set[object] = set()
+    for variant in variants_in(ctx.project, script.source):
+        source = variant.command.span.source
+        if source is script.source or "#SBATCH" not in source.text:
+            continue
+        launch = ctx.project.launch(variant.command)
+        if launch is None or launch.span.order() in seen:
+            continue
+        from verlint.languages.slurm import scheduler_of
+
+        seen.add(launch.span.order())
+        header = scheduler_of(source)
+        if header is not None:
+            yield from _of_launch(launch, ((NODES, header.nodes, "node"), (GPUS, header.gpus, "GPU per node")), ctx)
 
 
 def _late(script: Script, ctx: Context) -> Iterator[Finding]:
