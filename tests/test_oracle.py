@@ -44,6 +44,7 @@ EXPLAINED: dict[str, str] = {
     "VL910/good-ended/run.sh": "the file with the number of the server is there while it runs",
     "VL910/good-server-apart/run.sh": "the server of the sandbox has ended when it is to be stopped",
     "VL913/good-header-in-a-document/submit.sh": "sbatch runs a script later, where the sandbox has no scheduler",
+    "VL913/bad-here-document/submit.sh": "sbatch runs a script later, where the sandbox has no scheduler",
     "VL928/bad-job/run.sh": "sbatch runs a script later, where the sandbox has no scheduler",
     "VL928/good-elsewhere/run.sh": "terminals, containers and schedulers run commands, which those of the sandbox do not",
     "VL928/good-in-the-background/run.sh": "a terminal runs a command, which that of the sandbox does not",
