@@ -175,6 +175,10 @@ W22   | 0.8.0  |        | ++actor.calculate_sum_pi_squared=True model.use_fused_
 T22   | 0.4.1  | 0.6.1  | OLD_DAPO ++reward_model.reward_kwargs.overlong_buffer_cfg.len=512 | OLD_DAPO ++reward_model.reward_kwargs.overlong_buffer_cfg.len=512 ++reward_model.reward_kwargs.max_resp_len=2048
 T22   | 0.7.1  |        | NEW_DAPO ++reward.reward_kwargs.overlong_buffer_cfg.len=512 | NEW_DAPO ++reward.reward_kwargs.overlong_buffer_cfg.len=512 ++reward.reward_kwargs.max_resp_len=2048
 T22l  | 0.5.0  | 0.6.1  | OLD_DAPO ++reward_model.reward_kwargs.overlong_buffer_cfg.len=512 ++reward_model.reward_kwargs.max_resp_len=256 | OLD_DAPO
+T22r  | 0.4.0  | 0.4.1  | DAPO reward_model.overlong_buffer.enable=True reward_model.overlong_buffer.len=512 data.max_response_length=256 | DAPO reward_model.overlong_buffer.enable=True reward_model.overlong_buffer.len=64 data.max_response_length=256
+T22s  | 0.5.0  | 0.7.0  | DAPO reward_model.overlong_buffer.enable=True reward_model.overlong_buffer.len=512 data.max_response_length=256 | DAPO reward_model.overlong_buffer.len=512 data.max_response_length=256
+T14m  | 0.4.0  | 0.7.0  | DAPO algorithm.filter_groups.enable=True      | DAPO algorithm.filter_groups.enable=True algorithm.filter_groups.metric=acc
+T25   | 0.4.1  | 0.6.1  | actor_rollout_ref.rollout.mode=async          | actor_rollout_ref.rollout.mode=async data.return_raw_chat=True
 T22l  | 0.7.1  |        | NEW_DAPO ++reward.reward_kwargs.overlong_buffer_cfg.len=512 ++reward.reward_kwargs.max_resp_len=256 | NEW_DAPO
 T3    | 0.2    | 0.6.1  | data.train_files=[/data/a.parquet,/data/b.json] | data.train_files=[/data/a.parquet]
 T3    | 0.2    | 0.7.0  | data.val_files=/data/test.jsonl               | data.val_files=/data/test
@@ -291,7 +295,7 @@ def words_of(text: str) -> list[str]:
             out.insert(0, "--config-name=ppo_megatron_trainer")
         elif word.startswith("RAW:"):
             out.append(word.removeprefix("RAW:"))
-        elif word not in ("FULLY", "SFT"):
+        elif word not in ("FULLY", "SFT", "DAPO"):
             sign = word[: len(word) - len(word.lstrip("+"))]
             key, _, value = word.lstrip("+").partition("=")
             head, dot, rest = key.partition(".")
@@ -301,6 +305,8 @@ def words_of(text: str) -> list[str]:
 
 def entry_of(text: str) -> str:
     """The entry point that a cell of the table is about."""
+    if "DAPO" in text.split():
+        return "recipe.dapo.main_dapo"
     return FULLY if "FULLY" in text else SUPERVISED if "SFT" in text else MAIN
 
 

@@ -138,7 +138,7 @@ def python_program(argv: tuple[Text, ...]) -> Program | None:
         name = program_name(words[0])
         if is_python(name) or (not name and _is_entry_of(words)):
             return _started_by(_behind_python(words[1:]))
-        if name == "ray" and _is(words, 1, "job") and _is(words, 2, "submit"):
+        if name == "ray" and (_is(words, 1, "symmetric-run") or (_is(words, 1, "job") and _is(words, 2, "submit"))):
             words = unwrap(_behind_dashes(words)).argv
         elif name in LAUNCHERS:
             rest = _behind_launcher(words, name)

@@ -22,23 +22,33 @@ _COPYING = frozenset(["cp", "mv", "ln", "rsync", "install"])
 
 
 def shards_read(script: Script, project: Project) -> Iterator[tuple[Command, Text]]:
-    """The commands that load the folder of a role, `…/global_step_N/actor`, as a model, with the word that names it. A
-    launcher that merges in a way that cannot be followed, or copies a model into the folder, is left alone."""
+    """The commands that load the folder of a role, `…/global_step_N/actor`, as a model, with the word that names it, or
+    the folder that the launcher gives to VeRL's merger. A launcher that merges in a way that cannot be followed, or
+    copies a model into the folder, is left alone."""
     seen: set[object] = set()
     for path in script.resolution.paths:
         merged: set[str] = set()
+        shards: set[str] = set()
         for command in path.commands:
             argv = unwrap(command.argv).argv
-            if merged_folder(command) is not None:
+            if (folder := merged_folder(command)) is not None:
                 merged.add(_target(argv))
+                if _target(argv) and _is_of_verl(command):
+                    shards.add(folder.shown.rstrip("/"))
             elif _may_make_a_model(argv):
                 break
             for word in _models(command, argv, project.launch(command)):
                 shown = flat(word.parts)
                 key = (command.span.order(), word.shown)
-                if _SHARDS.fullmatch(shown) and word.shown.rstrip("/") not in merged and key not in seen:
+                is_role = _SHARDS.fullmatch(shown) or word.shown.rstrip("/") in shards
+                if is_role and word.shown.rstrip("/") not in merged and key not in seen:
                     seen.add(key)
                     yield command, word
+
+
+def _is_of_verl(command: Command) -> bool:
+    program = python_program(command.argv)
+    return program is not None and program.module and program.entry == "verl.model_merger"
 
 
 def _target(argv: tuple[Text, ...]) -> str:

@@ -47,7 +47,7 @@ _LORA = ("actor_rollout_ref.model.lora_rank", "actor_rollout_ref.model.lora.rank
     severity=WARNING,
     since="0.1",
     fixable="unsafe",
-    words=("contents", "huggingface", "global_step"),
+    words=("contents", "huggingface", "global_step", "verl.model_merger"),
 )
 def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
     script = experiment.script

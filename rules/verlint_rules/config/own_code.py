@@ -64,11 +64,11 @@ def written_before(launch: Launch, path: Text, ctx: Context) -> Source | None:
     return None
 
 
-def source_of(launch: Launch, path: Text, ctx: Context) -> Source | None:
-    """The file of the project that a launch names."""
+def source_of(launch: Launch, path: Text, ctx: Context, ends: tuple[str, ...] = (".py",)) -> Source | None:
+    """The file of the project that a launch names, if its name ends so."""
     known = path.known or ""
     elsewhere = any((word.known or "").startswith("--working-dir") for word in launch.command.argv)
-    if not known.endswith(".py") or known.startswith("/") or elsewhere:
+    if not known.endswith(ends) or known.startswith("/") or elsewhere:
         return None
     for variant in ctx.project.sites.get(launch.command.span.order(), [])[:1]:
         for base in bases_of(variant, ctx.project.tree):

@@ -5,6 +5,9 @@
 loaded already, and stops with `Reward function 'compute_reward' not found`. A name that is not given is
 `compute_score`.
 
+An agent loop is looked up in the file of `agent_loop_config_path`: a `default_agent_loop` that neither it nor VeRL has
+stops the first step with `Agent loop … not registered`.
+
 Looked at are files of the project that hold the name nowhere: not as a function, not as an import, not in a text.
 A file that the launcher writes itself is looked at as it is written.
 
@@ -25,7 +28,12 @@ from verlint.languages.bash.made_files import HOLE
 from verlint.lazy import pattern
 from verlint.rule import ERROR, Context, rule
 from verlint_rules.config.own_code import REWARDS_AND_CLASSES, is_made, named_objects, source_of, written_before
+from verlint_rules.reading.named_files import seen_from
 
+_AGENT = "actor_rollout_ref.rollout.agent"
+_OF_VERL = ("single_turn_agent", "tool_agent")
+"""The agent loops that VeRL registers itself. Source: `experimental/agent_loop` of 0.5 to 0.9.1."""
+_NAMED = pattern(r"(?m)^\s*(?:-\s+)?name:\s*[\"']?([\w.-]+)")
 _DEFINED = pattern(r"(?m)^(?:async[ \t]+)?(def|class)[ \t]+(\w+)")
 _ANYTHING = pattern(r"import[ \t]+\*|(?:globals|vars|locals)\(\)|setattr\(|__dict__|__getattr__|sys\.modules|\bexec\(")
 
@@ -36,9 +44,17 @@ _ANYTHING = pattern(r"import[ \t]+\*|(?:globals|vars|locals)\(\)|setattr\(|__dic
     on=Launch,
     severity=ERROR,
     since="0.1",
-    words=("custom_reward_function", "custom_cls", "reward.reward_function", "verl.trainer.main ", "--config-name"),
+    words=(
+        "custom_reward_function",
+        "custom_cls",
+        "reward.reward_function",
+        "verl.trainer.main ",
+        "--config-name",
+        "default_agent_loop",
+    ),
 )
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
+    yield from _agent_loop(launch, ctx)
     for path, word, name in named_objects(launch):
         written = written_before(launch, path, ctx)
         source = source_of(launch, path, ctx) if written is None else written
@@ -60,6 +76,34 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
             help=_help(launch, near, defined, given=word is not path),
         )
         yield finding.with_related(source.span(0, len(source.line(1))), "the file")
+
+
+def _agent_loop(launch: Launch, ctx: Context) -> Iterator[Finding]:
+    """A default agent loop that the file of agent loops does not hold."""
+    named, file = (
+        launch.by_key.get(f"{_AGENT}.default_agent_loop"),
+        launch.by_key.get(f"{_AGENT}.agent_loop_config_path"),
+    )
+    name = None if named is None else named.value_text.known
+    if named is None or not name or file is None or name in _OF_VERL:
+        return
+    path = seen_from(file.value_text, launch.command)
+    source = source_of(launch, path, ctx, (".yaml", ".yml"))
+    if source is None or is_made(launch, path, ctx):
+        return
+    held = _NAMED.findall(source.text)
+    registered = any(f'"{name}"' in text or f"'{name}'" in text for where, text in ctx.project.tree.texts())
+    if not held or name in held or registered:
+        return
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, [*held, *_OF_VERL], 1, 0.6)
+    yield ctx.fail(
+        named.value_text,
+        f"{path.known} holds no agent loop {name}: the first step stops with 'Agent loop {name} not registered'",
+        near=near[0] if near else "",
+        help=f"did you mean {near[0]}?" if near else f"it holds {', '.join(held[:5])}",
+    ).with_related(source.span(0, len(source.line(1))), "the file")
 
 
 def _help(launch: Launch, near: list[str], defined: list[str], given: bool) -> str:

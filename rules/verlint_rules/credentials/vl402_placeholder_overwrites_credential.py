@@ -160,8 +160,9 @@ def _in_json(file: Loaded, ctx: Context) -> Iterator[Finding]:
             text = word.known or ""
             if "env_vars" not in text or word.span is None or word.span.order() in seen:
                 continue
+            filled = variant.command.name == "printf"  # `%s` stands for what follows
             for match in _JSON_ENTRY.finditer(text):
-                if _stand_in(match[1], match[2]):
+                if not (filled and "%" in match[2]) and _stand_in(match[1], match[2]):
                     seen.add(word.span.order())
                     yield from _finding(ctx, [Overwritten(match[1], match[2], word.span, elsewhere=True)], "")
 

@@ -7,9 +7,10 @@ programs do the same with `print(os.environ)` and `print(os.environ["HF_TOKEN"])
 
 Not counted are values that go to a program that reads them (`echo "$KEY" | docker login --password-stdin`), what only
 tells that a key is there (`${KEY:+set}`, `${#KEY}`), files of the user's home that are made for it (`~/.netrc`,
-`~/.cache/huggingface/token`), and files that the launcher closes to others (`umask 077`, `chmod 600`). A dump of the
-environment counts where the launcher itself exports a credential or uses one, unless a filter takes the names of
-credentials out, or lets none through. GitHub stars its secrets out in the logs of workflows, so these are left alone.
+`~/.cache/huggingface/token`), and files that are closed to others (`umask 077`, `chmod 600`, what `mktemp` makes). A
+dump of the environment counts where the launcher itself exports a credential or uses one, unless a filter takes the
+names of credentials out, or lets none through. GitHub stars its secrets out in the logs of workflows, so these are left
+alone.
 
 Fix: print `${WANDB_API_KEY:+set}`; write the name into the script and let the environment give the value (quote the
 word of the here-document: `<<'EOF'`).
@@ -38,6 +39,7 @@ _LOOK_AHEAD = 40
 """Commands behind one among which the rest of its pipeline is looked for."""
 _PASS_ON = frozenset(["cat", "tee", "sort", "column", "nl", "ts", "uniq", "tac", "head", "tail"])
 _HOME_FILES = pattern(r"(?:~|\$\{?HOME\}?|/root)/\.\S*|/dev/\S*|/run/secrets/\S*|/proc/\S*")
+_MADE_CLOSED = pattern(r"\$\(mktemp\b")
 _CLOSED = pattern(r"\bumask[ \t]+0?[0-7]?77\b|\bchmod[ \t]+(?:-\S+[ \t]+)*(?:0?[46]00|go[-=]|u=rw,go=)")
 _NAME = pattern(r"\$\{?([A-Za-z_]\w*)")
 _SAMPLES = ("WANDB_API_KEY", "HF_TOKEN", "OPENAI_API_KEY")
@@ -140,7 +142,7 @@ def _shown(command: Command, following: Sequence[Command], text: str) -> Iterato
     last = readers[-1] if readers else command
     if all(reader.name in _PASS_ON for reader in readers):
         file = _file_of(last)
-        if file and (_HOME_FILES.fullmatch(file) or _CLOSED.search(text)):
+        if file and (_HOME_FILES.fullmatch(file) or _CLOSED.search(text) or _MADE_CLOSED.match(file)):
             return
         for name, span in _printed(command):
             yield Shown(name, span, command.name, file)
@@ -148,7 +150,7 @@ def _shown(command: Command, following: Sequence[Command], text: str) -> Iterato
     if dumped is not None and all(reader.name in (*_PASS_ON, "grep", "egrep", "awk", "sed") for reader in readers):
         file = _file_of(last)
         known = [dumped] if dumped else _exported(command, text)
-        if known and not _filtered(readers) and not (file and _CLOSED.search(text)):
+        if known and not _filtered(readers) and not (file and (_CLOSED.search(text) or _MADE_CLOSED.match(file))):
             yield Shown(known[0], command.span, command.name, file, dump=not dumped)
 
 

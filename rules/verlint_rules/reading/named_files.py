@@ -125,8 +125,11 @@ def _in_config(command: Command, project: Project) -> Iterator[tuple[Text, str]]
 
 
 def seen_from(value: Text, command: Command) -> Text:
-    """A path below the working directory (`$PWD/config/tool.yaml`) as seen from there; others as they are."""
+    """A path below the working directory (`$PWD/config/tool.yaml`) as seen from there; others as they are. Where a job
+    of Slurm was submitted is taken for the same: it is looked for from all folders above the script."""
     cwd, parts = command.around.cwd.parts, value.parts
+    if parts and isinstance(parts[0], Hole) and parts[0].name == "SLURM_SUBMIT_DIR":
+        return value.slice(2, 1_000_000)
     here = len(cwd) == 1 and isinstance(cwd[0], Hole) and parts and isinstance(parts[0], Hole)
     if not here or parts[0].key != cwd[0].key:  # type: ignore[union-attr]
         return value

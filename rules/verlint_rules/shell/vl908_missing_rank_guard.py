@@ -83,6 +83,8 @@ def _tasks(script: Script) -> _Tasks | None:
 def _runs_per_task(command: Command, ctx: Context) -> bool:
     """Whether `srun` starts a trainer of Ray, and leaves it to the header how many times."""
     words = [each.known or each.prefix for each in command.argv]
+    if "symmetric-run" in words:
+        return False  # which runs on every node, and the trainer on one
     if "srun" not in unwrap(command.argv).wrappers or any(_SAYS_HOW_MANY.match(word) for word in words):
         return False
     launch = ctx.project.launch(command)

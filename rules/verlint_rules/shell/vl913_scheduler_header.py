@@ -20,7 +20,7 @@ Fix: take the numbers from Slurm, `trainer.nnodes="${SLURM_NNODES}"` and
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from verlint.experiment.launch import Launch
 from verlint.experiment.places import variants_in
@@ -32,6 +32,7 @@ from verlint.languages.bash.wrappers import program_name, unwrap
 from verlint.lazy import pattern
 from verlint.rule import ERROR, Context, rule
 from verlint.verl.facts import GPUS, NODES
+from verlint_rules.config.view import is_cut
 
 TYPE_CHECKING = False  # as `typing` says it, without its import
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ _OF_THE_RUN = pattern(
 )
 def check(script: Script, ctx: Context) -> Iterator[Finding]:
     yield from _late(script, ctx)
+    yield from _of_here_documents(script, ctx)
     topology = script.topology
     if topology is None:
         return
@@ -68,9 +70,7 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
             if launch is None or launch.span.order() in seen or launch.span.source is not text:
                 continue
             seen.add(launch.span.order())
-            for key, offer, what in offers:
-                if offer is not None and (found := _judged(launch, key, offer, what, ctx)) is not None:
-                    yield found
+            yield from _of_launch(launch, offers, ctx)
     changed = _changed_by_calls(script, ctx.project)
     for launch in _started_elsewhere(script, ctx.project, seen):
         for key, offer, what in offers:
@@ -79,6 +79,32 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
             found = _judged(launch, key, offer, what, ctx)
             if found is not None:
                 yield found
+
+
+def _of_launch(launch: Launch, offers: Sequence[tuple[str, Amount | None, str]], ctx: Context) -> Iterator[Finding]:
+    for key, offer, what in offers:
+        if offer is not None and (found := _judged(launch, key, offer, what, ctx)) is not None:
+            yield found
+
+
+def _of_here_documents(script: Script, ctx: Context) -> Iterator[Finding]:
+    """Batch scripts that stand in a here-document, each with its own header."""
+    if script.document or script.job is not None or "<<" not in script.source.text:
+        return
+    seen: set[object] = set()
+    for variant in variants_in(ctx.project, script.source):
+        source = variant.command.span.source
+        if source is script.source or "#SBATCH" not in source.text:
+            continue
+        launch = ctx.project.launch(variant.command)
+        if launch is None or launch.span.order() in seen:
+            continue
+        from verlint.languages.slurm import scheduler_of
+
+        seen.add(launch.span.order())
+        header = scheduler_of(source)
+        if header is not None:
+            yield from _of_launch(launch, ((NODES, header.nodes, "node"), (GPUS, header.gpus, "GPU per node")), ctx)
 
 
 def _started_elsewhere(script: Script, project: Project, seen: set[object]) -> Iterator[Launch]:
@@ -146,6 +172,8 @@ def _judged(launch: Launch, key: str, offer: Amount, what: str, ctx: Context) ->
     given = offer.number
     wanted = launch[key].number()
     if wanted is None or wanted == given or (key == NODES and given == 1 and not launch[key].given):
+        return None
+    if not launch[key].given and is_cut(launch, ctx.project):
         return None
     less = wanted < given
     around = launch.command.around

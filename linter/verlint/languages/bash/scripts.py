@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from verlint.languages.bash.command import Call
 from verlint.languages.bash.parser import parse
@@ -13,7 +14,7 @@ from verlint.languages.bash.storage import Variable
 from verlint.languages.bash.syntax import Command as CommandNode
 from verlint.languages.bash.syntax import Program, Sequence, Simple
 from verlint.languages.bash.wrappers import OPTION_LETTERS, shell_call
-from verlint.source import Piece, Source
+from verlint.source import Piece, Source, Span
 from verlint.value import Hop, Literal, Text
 
 
@@ -166,7 +167,10 @@ class Scripts(Redirections):
             span = part.span
             if span is not None and span.source is written:
                 inset = 1 if isinstance(part, Literal) and span.end - span.start == len(run) + 2 else 0
-                pieces.append(Piece(at, span.start + inset, min(len(run), span.end - span.start)))
+                if "\n" in run and isinstance(part, Literal) and run != span.text:
+                    pieces += _line_by_line(run, span, at)
+                else:
+                    pieces.append(Piece(at, span.start + inset, min(len(run), span.end - span.start)))
             out.append(run)
             at += len(run)
         if not pieces:
@@ -318,3 +322,22 @@ def _holds_commands(text: Parts) -> bool:
         else:
             start = False
     return False
+
+
+def _line_by_line(run: str, span: Span, at: int) -> Iterator[Piece]:
+    """Where the lines of a text stand that was put together from a here-document, of which `span` is the beginning:
+    each line begins and ends as it is written, and between may be what a variable or an escape stood for."""
+    text, outer = span.source.text, span.start
+    for line in run.split("\n"):
+        end = text.find("\n", outer)
+        written = text[outer : len(text) if end < 0 else end]
+        same = next((n for n, (left, right) in enumerate(zip(line, written, strict=False)) if left != right), None)
+        same = min(len(line), len(written)) if same is None else same
+        yield Piece(at, outer, same)
+        behind = min(len(line), len(written)) - same
+        tail = next((n for n in range(behind) if line[-1 - n] != written[-1 - n]), behind)
+        if tail:
+            yield Piece(at + len(line) - tail, outer + len(written) - tail, tail + 1)
+        if end < 0:
+            return
+        at, outer = at + len(line) + 1, end + 1

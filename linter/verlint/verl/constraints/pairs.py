@@ -407,7 +407,7 @@ def _recipe_rows() -> Iterator[Row]:
         used = facts.flag(enabled) and facts.get("reward_model.reward_manager", "dapo") == "dapo"
         return used and facts.count(length) > facts.count(longest)
 
-    for id, since, until in (("T22r", "0.4.0", "0.4.1"), ("T22s", "0.5.0", "")):
+    for id, since, until in (("T22r", "0.4.0", "0.4.1"), ("T22s", "0.5.0", "0.7.0")):
         yield Row(
             id,
             since,
@@ -430,6 +430,7 @@ def _recipe_rows() -> Iterator[Row]:
         lambda facts: f"set {METRIC}=acc, or another value that the reward function returns",
         "RayDAPOTrainer.fit: KeyError of the metric's name",
         AT_STEP,
+        until="0.7.0",
         entries=entries,
     )
 
