@@ -67,9 +67,8 @@ def is_evaluation(stage: Stage, launch: Launch) -> bool:
 
 
 def _of_launch(stage: Stage, launch: Launch) -> Evaluation:
-    settings = {
-        key: _setting(launch[key]) for key in (*SAMPLING, *_LENGTHS) if launch[key].given or launch[key].decided
-    }
+    keys = (*SAMPLING, *_LENGTHS) if stage.kind in _EVALUATIONS else SAMPLING  # an extraction has lengths of its own
+    settings = {key: _setting(launch[key]) for key in keys if launch[key].given or launch[key].decided}
     kind = (launch.program.entry, stage.family, stage.kind)
     return Evaluation(kind, _identity(launch, _DATA), _identity(launch, _MODEL), settings, launch.head, stage.id)
 

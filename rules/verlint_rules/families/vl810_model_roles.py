@@ -113,18 +113,22 @@ def _teacher(link: Link, experiment: Experiment, ctx: Context) -> Finding | None
 
 
 def _tokenizers(stage: Stage, ctx: Context) -> Finding | None:
-    student, reference = setting(stage, "model"), setting(stage, "ref_model_path")
-    if student is None or reference is None:
-        return None
-    mine, theirs = _tokenizer(student), _tokenizer(reference)
-    if not mine or not theirs or mine == theirs:
-        return None
-    message = (
-        f"the student `{student.shown}` has the tokenizer of {mine}, the reference `{reference.shown}` that of "
-        f"{theirs}: their distributions are compared token by token"
-    )
-    help = f"take a reference with the tokenizer of {mine}"
-    return of_side(Side(stage, reference), Side(stage, student), message, help, ctx)
+    student = setting(stage, "model")
+    others = [("ref_model_path", "reference", "their distributions are compared token by token")]
+    if stage.family == "gad":
+        others.append(("reward_model", "discriminator", "it reads the student's tokens by their numbers"))
+    for option, role, why in others:
+        other = setting(stage, option)
+        mine, theirs = ("", "") if student is None or other is None else (_tokenizer(student), _tokenizer(other))
+        if student is None or other is None or not mine or not theirs or mine == theirs:
+            continue
+        message = (
+            f"the student `{student.shown}` has the tokenizer of {mine}, the {role} `{other.shown}` that of {theirs}: "
+            f"{why}"
+        )
+        help = f"take a {role} with the tokenizer of {mine}"
+        return of_side(Side(stage, other), Side(stage, student), message, help, ctx)
+    return None
 
 
 def _tokenizer(model: Setting) -> str:
