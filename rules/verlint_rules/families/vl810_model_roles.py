@@ -6,7 +6,8 @@ Roles are easily mixed up, and no check of the trainer looks at them:
   trajectories that it is then trained on. A stage that starts from another model or step mixes two policies.
 - In OPCD, the teacher of the saved answers is the reference of the training stage (`--ref_model_path`, else its own
   model): their distributions are compared token by token.
-- Student and reference share one tokenizer. The names of the models say when they do not; where only folders are named,
+- Student and reference share one tokenizer; so should the discriminator of GAD, which is to be verified. The names of
+  the models say when they do not; where only folders are named,
   nothing is said.
 
 Stages are joined as in VL802 and VL804; a policy of another round is the matter of VL802.
@@ -127,7 +128,12 @@ def _tokenizers(stage: Stage, ctx: Context) -> Finding | None:
             f"{why}"
         )
         help = f"take a {role} with the tokenizer of {mine}"
-        return of_side(Side(stage, other), Side(stage, student), message, help, ctx)
+        if role == "reference":
+            return of_side(Side(stage, other), Side(stage, student), message, help, ctx)
+        verify = "grep -n tokenizer verl/verl/workers/fsdp_workers.py  # does the critic tokenize anew?"
+        value = f"{other.label} = {other.shown}"
+        found = ctx.unsure(other.span, message, value=value, hops=other.hops, help=help, verify=verify)
+        return found.with_related(student.span, f"{student.label} = {student.shown}")
     return None
 
 
