@@ -7,8 +7,7 @@ Roles are easily mixed up, and no check of the trainer looks at them:
 - In OPCD, the teacher of the saved answers is the reference of the training stage (`--ref_model_path`, else its own
   model): their distributions are compared token by token.
 - Student and reference share one tokenizer; so should the discriminator of GAD, which is to be verified. The names of
-  the models say when they do not; where only folders are named,
-  nothing is said.
+  the models say when they do not; where only folders are named, nothing is said.
 
 Stages are joined as in VL802 and VL804; a policy of another round is the matter of VL802.
 
