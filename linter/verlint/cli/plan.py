@@ -68,6 +68,7 @@ def _output(arguments: argparse.Namespace) -> str:
     intended: tuple[str, ...] | None = None
     checks: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    variables: frozenset[str] = frozenset()
     if arguments.spec is not None:
         odd = [f"--{name.replace('_', '-')}" for name in given if name != "credentials"]
         odd += [f"--{name}" for name in ("family", "track", "stage") if getattr(arguments, name) is not None]
@@ -77,6 +78,7 @@ def _output(arguments: argparse.Namespace) -> str:
         stage, name = "", shlex.quote(arguments.spec)
         if arguments.spec != "-":
             checks = (f"verlint check {name}", f"verlint inputs {name}")
+            variables = _variables(spec, arguments.spec)
     else:
         if not arguments.family:
             raise PlanError("--family or a spec is needed; `verlint plan --list` shows what can be planned")
@@ -92,7 +94,26 @@ def _output(arguments: argparse.Namespace) -> str:
         return spec_text(spec)
     if "credentials" in given:
         intended = _services(given["credentials"])
-    return _rendered(plan_of(spec, stage, intended, checks, notes), arguments.format)
+    return _rendered(plan_of(spec, stage, intended, checks, notes, variables), arguments.format)
+
+
+def _variables(spec: dict[str, Any], name: str) -> frozenset[str]:
+    """The variables that the launchers of a spec read, as far as they are on disk."""
+    import re
+    from pathlib import Path
+
+    from verlint.files.reader import Unreadable, read
+
+    found: set[str] = set()
+    checkouts = {key: str(each.get("path", ".")) for key, each in spec.get("checkout", {}).items()}
+    for stage in spec.get("stages", {}).values():
+        inside = checkouts.get(stage.get("checkout"), next(iter(checkouts.values()), "."))
+        for word in re.findall(r"[\w./-]+\.sh\b", f"{stage.get('launcher', '')} {stage.get('run', '')}"):
+            path = Path(name).absolute().parent / inside / word
+            source = read(path, word) if path.is_file() else None
+            if source is not None and not isinstance(source, Unreadable):
+                found.update(re.findall(r"\$\{?([A-Za-z_]\w*)", source.text))
+    return frozenset(found)
 
 
 def _call(arguments: argparse.Namespace, stage: str, given: dict[str, str]) -> list[str]:

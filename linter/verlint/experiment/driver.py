@@ -86,7 +86,8 @@ class _Reader:
         if not calls or (known and len({each.path.shown for each in calls}) < 2):
             return []
         found = self.stages(inner, own, branches)
-        kinds = {(stage.family, stage.kind) for stage, _ in found if stage.launcher and stage.kind}
+        launchers = [stage for stage, _ in found if stage.launcher]
+        kinds = {each.kind or each.launcher for each in launchers if each.kind or stages_of_launcher(each.launcher)}
         return found if len(kinds) > known else []
 
 

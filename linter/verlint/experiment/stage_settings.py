@@ -141,10 +141,27 @@ def _of_value(label: str, value: Value, span: Span, *, written: bool = True) -> 
     return Setting(label, text, span, value.hops, written)
 
 
+def _run_of_results(stage: Stage) -> Setting | None:
+    """The run whose steps an evaluation or extraction writes beside, `…/RUN/global_step_N/…`: such launches give
+    themselves a name that is that of no run."""
+    found: list[Setting] = []
+    for launch in stage.launches:
+        folder = launch["trainer.validation_data_dir"]
+        text = folder.text if folder.given else None
+        match = None if text is None else re.search(r"([^/]+)/global_step_", flat(text.parts))
+        if text is None or match is None:
+            return None
+        name = text.slice(*match.span(1))
+        found.append(Setting("trainer.validation_data_dir", name, stage.span, folder.hops, written=False))
+    return found[0] if found and all(each.same_as(found[0]) for each in found) else None
+
+
 def _of_launch(stage: Stage, name: str) -> Setting | None:
     """What the only launch of a stage, or all of them alike, hold for a name."""
     from verlint.families.sharing import KEYS
 
+    if name == "exp_name" and (run := _run_of_results(stage)) is not None:
+        return run
     for key in KEYS.get(name, ()):
         values = [value for launch in stage.launches if (value := launch[key]).given]
         if not values or len(values) < len(stage.launches):

@@ -94,6 +94,36 @@ _CONSOLIDATES: tuple[Test, ...] = (is_(_STAGE, "consolidate"),)
 
 CLASHES: tuple[Clash, ...] = (
     Clash(
+        ("oel", "opcd"),
+        (like("trainer.textgame_env_id", r"^(?!.*(?:Sokoban|FrozenLake))."),),
+        "trainer.textgame_env_id",
+        "the VeRL fork plays Sokoban and FrozenLake only: it stops with an error at the first turn of "
+        "`{trainer.textgame_env_id}`",
+        "trainer.textgame_env_id=Sokoban-v0 or FrozenLake-v0-raw, or teach the fork this game",
+        "verl/workers/rollout/vllm_rollout/vllm_rollout_spmd.py, _get_textgame_action_dict and _build_textgame_prompt",
+        verify="grep -rn '{trainer.textgame_env_id}' verl",
+    ),
+    Clash(
+        ("oel", "opcd"),
+        (like("trainer.prompt_version", r"^(?!v[34]$)."),),
+        "trainer.prompt_version",
+        "the VeRL fork has a prompt for v3 and v4 only: with `{trainer.prompt_version}` it stops with an "
+        "UnboundLocalError once the models are loaded",
+        "trainer.prompt_version=v3 or v4, or write the prompt of this version into the fork",
+        "trainer, fit: EXPERIENCE_UPDATE_PROMPT",
+        verify="grep -n \"prompt_version == '{trainer.prompt_version}'\" verl/verl/trainer/ppo/ray_trainer.py",
+    ),
+    Clash(
+        ("opcd",),
+        (is_("trainer.train_system_prompt", True), like("trainer.system_prompt_type", r"^(?!(?:medmcqa|safety)$).")),
+        "trainer.system_prompt_type",
+        "the VeRL fork scores the answers of medmcqa and safety only: with `{trainer.system_prompt_type}` it stops "
+        "with an UnboundLocalError where it scores",
+        "trainer.system_prompt_type=medmcqa or safety, or teach the fork to score this type",
+        "trainer: accs by system_prompt_type",
+        verify="grep -n \"system_prompt_type == '{trainer.system_prompt_type}'\" verl/verl/trainer/ppo/ray_trainer.py",
+    ),
+    Clash(
         ("coach",),
         (is_(_STAGE, "consolidate"), not_(_RM_PROMPT, "v2")),
         at=_RM_PROMPT,

@@ -23,9 +23,11 @@ def plan_of(
     intended: tuple[str, ...] | None = None,
     checks: tuple[str, ...] = (),
     notes: tuple[str, ...] = (),
+    variables: frozenset[str] = frozenset(),
 ) -> Plan:
     """The plan of a spec, given as plain data. `intended` are the services whose credentials will be given, `checks`
-    the calls to make before the first step, `notes` what to say of it beside its own notes."""
+    the calls to make before the first step, `notes` what to say of it beside its own notes, `variables` those that its
+    launchers are seen to read."""
     from verlint.plan.staging import SPEC_CHECKS, Staging
 
-    return Staging(spec).plan(stage, intended, checks or SPEC_CHECKS, notes)
+    return Staging(spec, variables).plan(stage, intended, checks or SPEC_CHECKS, notes)

@@ -34,13 +34,15 @@ _NO_COOKBOOK = Cookbook("", (), {}, (), {}, {}, {}, {}, ".")
 
 
 class Staging:
-    """Makes the plan of one spec, given as plain data."""
+    """Makes the plan of one spec, given as plain data. `variables` are those that its launchers are seen to read."""
 
-    def __init__(self, spec: Mapping[str, Any]) -> None:
+    def __init__(self, spec: Mapping[str, Any], variables: frozenset[str] = frozenset()) -> None:
         family = FAMILIES.get(str(spec.get("family")), _NO_FAMILY)
         self.spec = spec
         self.family = family
         self.book = COOKBOOKS.get(family.name, _NO_COOKBOOK)
+        read = variables.intersection(self.book.roots.values())
+        self.literal_root = "" if read else self.book.literal_root  # such launchers are those of the family no more
         self.track = str(spec.get("track", ""))
         self.reader = Reader(spec)
         self.caller = Caller(self.reader, family)
@@ -89,14 +91,14 @@ class Staging:
         if profile and not profile.startswith("<") and profile not in self.book.setups:
             has = ", ".join(self.book.setups)
             yield f"{self.family.title} has no set-up for {profile} machines, so no step prepares them; it has {has}"
-        if self.book.literal_root:
+        if self.literal_root:
             variables = ", ".join(
                 self.book.roots[name] for name in self.spec.get("roots", {}) if name in self.book.roots
             )
             if variables:
                 yield (
-                    f"the launchers read and write below {self.book.literal_root}, scores beside the checkpoints, and "
-                    f"have no option for it: set {variables} to {self.book.literal_root}, or give the launchers "
+                    f"the launchers read and write below {self.literal_root}, scores beside the checkpoints, and "
+                    f"have no option for it: set {variables} to {self.literal_root}, or give the launchers "
                     "such variables (VL102)"
                 )
         saved = {step.name: self.caller.many(self.reader.stage(step.name)) for step in steps
@@ -113,7 +115,7 @@ class Staging:
         """The line that sets the variables of the roots; where launchers have a place of their own, to that."""
         given = {part.name for name in self.spec.get("roots", {})
                  for part in self.reader.parts("${roots." + name + "}") if isinstance(part, Variable)}  # fmt: skip
-        own = self.book.literal_root or "…"
+        own = self.literal_root or "…"
         names = [
             *(each for each in self.book.roots.values() if each in given),
             *sorted(given - set(self.book.roots.values())),

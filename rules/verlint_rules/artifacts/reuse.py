@@ -16,6 +16,7 @@ from verlint.value import Text, Value
 from verlint_rules.artifacts.training import FOLDER, FROM, MODE, is_training, saves
 
 _MOVERS = frozenset(["rm", "mv", "rsync", "find", "trash"])
+_FIND_REMOVES = frozenset(["-delete", "rm", "mv"])
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,8 @@ def _remove(saved: dict[Components, Launch], command: Command) -> None:
     argv: Sequence[Text] = unwrap(command.argv).argv
     if not argv or program_name(argv[0]) not in _MOVERS:
         return
+    if program_name(argv[0]) == "find" and not any(word.known in _FIND_REMOVES for word in argv[1:]):
+        return  # `find … -exec cp …` of a merge
     for word in argv[1:]:
         named = components(absolute(word, command.around.cwd))
         for folder in [each for each in saved if is_below(each, named) or is_below(named, each)]:

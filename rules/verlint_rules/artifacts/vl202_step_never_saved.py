@@ -68,9 +68,12 @@ class _Rhythm:
     every: int
     last: int | None
     keep: int | None = None
+    start: int = 0
 
     def lacks(self, step: int) -> bool | None:
         """Whether a step is not there when the run has ended; None for one that may be the last."""
+        if step <= self.start:
+            return True
         if self.last is None:
             return None if step % self.every else False
         if not 0 < step < self.last or step % self.every:
@@ -85,6 +88,8 @@ class _Rhythm:
     @property
     def _saved(self) -> str:
         every = "every step" if self.every == 1 else f"every {self.every} steps"
+        if self.start:
+            every += f" after step {self.start}, which it starts from"
         if self.last is None:
             return every
         if self.every > self.last:
@@ -102,7 +107,7 @@ class _Rhythm:
             left = [*before[max(len(before) + 1 - self.keep, 0) :], last]
             return sorted(left, key=lambda each: (abs(each - step), each))[:2]
         found = {below, below + self.every} if last is None else {min(below, last), min(below + self.every, last)}
-        return sorted(each for each in found if each > 0 and each != step)
+        return sorted(each for each in found if each > self.start and each != step)
 
 
 # ---- drivers and documents
@@ -115,7 +120,7 @@ def _of_uses(uses: Sequence[Use], ledger: Ledger, ctx: Context) -> Iterator[Find
     runs = [save for save in saves if not save.steps]
     if not runs or any(save.every is None for save in runs) or ledger.made_otherwise(first):
         return
-    rhythms = [_Rhythm(save.every or 1, save.last, save.keep(first.role)) for save in runs]
+    rhythms = [_Rhythm(save.every or 1, save.last, save.keep(first.role), _start(save, saves)) for save in runs]
     copied = {step for save in saves for step in save.steps}
     wanted = sorted({use.step for use in uses if use.step})
     lacking = [(step, _lacks(rhythms, step)) for step in wanted if step not in copied]
@@ -129,6 +134,12 @@ def _of_uses(uses: Sequence[Use], ledger: Ledger, ctx: Context) -> Iterator[Find
     conditional = all(use.conditional for use in uses)
     lost = [next(use for use in uses if use.step == step) for step in missing]
     yield _finding(ctx, lost, rhythms[0], runs[0], certain and not conditional)
+
+
+def _start(run: Save, saves: Sequence[Save]) -> int:
+    """The newest of the steps that were copied into the folder of a run before it began, 0 without such."""
+    copied = [step for save in saves if save.steps and save.place.before(run.place) for step in save.steps]
+    return max(copied, default=0)
 
 
 def _too_many(wanted: Sequence[int], rhythm: _Rhythm, copied: Collection[int]) -> list[int]:
@@ -190,6 +201,8 @@ def _help(rhythm: _Rhythm, missing: Sequence[int]) -> str:
         return f"use a step that is kept, or keep enough to reach back to step {oldest}"
     around = " or ".join(map(str, rhythm.around(missing[0])))
     use = f"use step {around}" if len(missing) == 1 and around else "use steps that the run saves"
+    if missing[0] <= rhythm.start:
+        return f"use steps after {rhythm.start}, or the run that step {rhythm.start} was copied from"
     if rhythm.last is not None and missing[-1] > rhythm.last:
         return f"{use}, or train up to {missing[-1]}"
     from math import gcd

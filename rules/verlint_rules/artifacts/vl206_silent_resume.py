@@ -6,9 +6,9 @@ with its weights, optimizer and step number under the next setting; when the fir
 already, the others end at once. Nothing but a line in the log tells.
 
 Reported where both runs belong to one script, save in the same folder, and differ in what makes a run another one:
-model, learning rate, estimator, number of samples, KL, seed or experiment name. Silent where only the length of the
-training or its data changes (the usual way to go on), where the folder is emptied or moved in between, and where
-`resume_mode` says what is meant.
+model, teacher, learning rate, estimator, number of samples, KL, seed, experience or experiment name. Silent where only
+the length of the training or its data changes (the usual way to go on), where the folder is emptied or moved in
+between, and where `resume_mode` says what is meant.
 
 Fix: put the setting into the folder's name, or set `trainer.resume_mode=disable`.
 """
@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from verlint.experiment.launch import Launch
 from verlint.experiment.paths import absolute, shown
 from verlint.experiment.stage import Experiment
+from verlint.experiment.stage_settings import Setting
 from verlint.finding import Finding
 from verlint.rule import WARNING, Context, rule
 from verlint.value import Value
@@ -31,6 +32,7 @@ _A = "actor_rollout_ref.actor"
 _TELLING = (
     *("actor_rollout_ref.model.path", "trainer.experiment_name", f"{_A}.optim.lr", "algorithm.adv_estimator"),
     *("actor_rollout_ref.rollout.n", f"{_A}.kl_loss_coef", f"{_A}.use_kl_loss", f"{_A}.loss_agg_mode", "data.seed"),
+    *("trainer.experience_path", "actor_rollout_ref.model.ref_model_path", f"{_A}.kl_loss_type"),
     *(f"{_A}.clip_ratio_high", f"{_A}.entropy_coeff", "algorithm.kl_ctrl.kl_coef", f"{_A}.policy_loss.loss_mode"),
 )
 
@@ -56,9 +58,16 @@ def _changed(first: Launch, second: Launch) -> tuple[Value, Value] | None:
     """The value that makes the second run another one."""
     for key in _TELLING:
         one, other = first[key], second[key]
-        if (one.given or other.given) and one.same_as(other) is False:
+        if (one.given or other.given) and _differ(one, other):
             return one, other
     return None
+
+
+def _differ(one: Value, other: Value) -> bool:
+    """Whether two values differ on every run, also below a root that is not known."""
+    if one.text is None or other.text is None or one.span is None or other.span is None:
+        return one.same_as(other) is False
+    return Setting("", one.text, one.span).same_as(Setting("", other.text, other.span)) is False
 
 
 def _finding(first: Launch, second: Launch, at: Value, changed: tuple[Value, Value], ctx: Context) -> Finding:

@@ -7,8 +7,8 @@ or a stage was copied and its input was not.
 An information, for stages whose kind only serves others (extraction, experience lists, deployment, off-policy data,
 preparation of data, warm-up), where the experiment has stages of the kind that reads such a thing. In a spec use is a
 `deps` entry or `needs`; in drivers and documents an option of the reader that names the run. Silent where a reader's
-input is not known before the run, where two stages read one output (a reader of the wrong one is VL802 or VL803), and
-for trained models and scores, which are results.
+input is not known before the run, where two stages read one output (a reader of the wrong one is VL802 or VL803),
+where a reader names a run of nearly that name (VL801), and for trained models and scores, which are results.
 
 Fix: let the stage that should read it name it, or drop the stage.
 """
@@ -25,6 +25,7 @@ from verlint.families.sharing import HANDOVERS
 from verlint.finding import Finding
 from verlint.rule import INFO, Context, rule
 from verlint.value import Literal
+from verlint_rules.families.misnamed import misnamed
 
 _SERVING = frozenset(["data-prep", "warmup"])
 """Kinds beside the producers of hand-overs whose output is of no use by itself."""
@@ -77,6 +78,7 @@ _HELP = "name it in the deps of the stage that should read it, or drop the stage
 def _of_driver(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
     links = links_of(experiment)
     used = {id(link.producer) for link in links}
+    used |= {id(each.producer) for each in misnamed(experiment)}  # which VL801 says
     shared = {stage.kind for stage in experiment.stages if sum(link.producer is stage for link in links) > 1}
     for kind in HANDOVERS.get(experiment.family, ()):
         if kind.checkpoint or kind.producer in shared:

@@ -15,6 +15,7 @@ from verlint_rules.evaluation.validation import VAL_ONLY
 
 _VAL = "actor_rollout_ref.rollout.val_kwargs"
 SAMPLING = tuple(f"{_VAL}.{name}" for name in ("temperature", "top_p", "top_k", "do_sample", "n"))
+_LENGTHS = ("data.max_response_length", "trainer.textgame_max_response_length", "trainer.textgame_max_steps")
 THINKING = ("data.apply_chat_template_kwargs.enable_thinking", "trainer.no_think", "trainer.textgame_no_think")
 _EVALUATIONS = frozenset(["eval", "evaluate", "evaluation", "generation", "generate"])
 _DATA = ("data.val_files", "trainer.val_data", "trainer.textgame_env_id", "trainer.system_prompt_type")
@@ -66,7 +67,8 @@ def is_evaluation(stage: Stage, launch: Launch) -> bool:
 
 
 def _of_launch(stage: Stage, launch: Launch) -> Evaluation:
-    settings = {key: _setting(launch[key]) for key in SAMPLING if launch[key].given or launch[key].decided}
+    keys = (*SAMPLING, *_LENGTHS) if stage.kind in _EVALUATIONS else SAMPLING  # an extraction has lengths of its own
+    settings = {key: _setting(launch[key]) for key in keys if launch[key].given or launch[key].decided}
     kind = (launch.program.entry, stage.family, stage.kind)
     return Evaluation(kind, _identity(launch, _DATA), _identity(launch, _MODEL), settings, launch.head, stage.id)
 

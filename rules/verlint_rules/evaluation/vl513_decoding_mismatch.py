@@ -5,10 +5,10 @@ the baseline is decoded greedily and the trained model sampled, or one of them t
 numbers says nothing about training.
 
 Compared are, within one experiment: evaluations of different models by the same kind of stage on the same data
-(temperature, top-p, top-k, sampling switch, samples), commands of lm-evaluation-harness with the same tasks
-(`--gen_kwargs`, few-shot examples, chat template), and the thinking mode of a training stage with that of the
-evaluation of its checkpoints. Silent where one model is decoded in several ways, which is a comparison of its own, and
-where a value is not known before the run.
+(temperature, top-p, top-k, sampling switch, samples, longest answer, turns of a game), commands of
+lm-evaluation-harness with the same tasks (`--gen_kwargs`, few-shot examples, chat template), and the thinking mode of a
+training stage with that of the evaluation of its checkpoints. Silent where one model is decoded in several ways, which
+is a comparison of its own, and where a value is not known before the run.
 
 Fix: give all evaluations the same decoding, best by one variable.
 """

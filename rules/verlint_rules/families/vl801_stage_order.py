@@ -5,8 +5,9 @@ consolidation with an empty experience, a driver without `set -e` through every 
 order was wrong but results that are no better than before.
 
 In drivers and documents, stages are taken in the order in which they are started: a stage that reads trajectories,
-experience or a teacher's answers of a run that is only made later is reported, with that run; so is consolidation on
-an experience list that no command makes from the extraction beside it, and training before the data is prepared. In
+experience or a teacher's answers of a run that is only made later is reported, with that run; so is a stage that reads
+those of a run that no stage is, while nobody reads those of a run of nearly that name; so is consolidation on an
+experience list that no command makes from the extraction beside it, and training before the data is prepared. In
 specs, where `deps` and `needs` give the order, stages that wait for each other in a circle are one finding with the
 whole way. Checkpoints are the matter of VL203.
 
@@ -25,6 +26,7 @@ from verlint.finding import Finding
 from verlint.rule import ERROR, Context, rule
 from verlint.source import Span
 from verlint_rules.families.agreement import called
+from verlint_rules.families.misnamed import misnamed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,6 +46,7 @@ def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
     links = links_of(experiment)
     yield from (_late(link, ctx) for link in links if link.late and not link.kind.checkpoint)
     yield from _unlisted(experiment, links, ctx)
+    yield from _unmade(experiment, ctx)
     yield from _before_data(experiment, ctx)
 
 
@@ -60,6 +63,23 @@ def _late(link: Link, ctx: Context) -> Finding:
     help = f"move {called(link.producer)} before this one"
     found = ctx.fail(link.by.span, message, value=f"{link.by.label} = {link.by.shown}", hops=link.by.hops, help=help)
     return found.with_related(link.producer.span, f"makes {link.kind.what}, later")
+
+
+def _unmade(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
+    """A path of a run that nothing makes, while what an earlier stage makes for such a one is read by nobody."""
+    for each in misnamed(experiment):
+        by, kind = each.by, each.kind
+        pronoun = "them" if kind.what.endswith("s") else "it"
+        message = (
+            f"{called(each.consumer)} reads {kind.what} of `{each.name}`, and no stage makes {pronoun}: {kind.missing}"
+        )
+        value, help = f"{by.label} = {by.shown}", f"write {each.near}, or make {kind.what} of {each.name} before"
+        if each.version:
+            verify = f'ls "{by.shown}"'
+            found = ctx.unsure(by.span, message, value=value, hops=by.hops, near=each.near, help=help, verify=verify)
+        else:
+            found = ctx.fail(by.span, message, value=value, hops=by.hops, near=each.near, help=help)
+        yield found.with_related(each.producer.span, f"makes {kind.what} of `{each.near}`, which no stage reads")
 
 
 def _unlisted(experiment: Experiment, links: list[Link], ctx: Context) -> Iterator[Finding]:

@@ -7,8 +7,9 @@ answers of the wrong prompt and trains nothing. The message says what the fork d
 
 Checked are the prompt version of the coach's stages, extraction without validation, consolidation without the
 reference worker, the folders that stages hand over, `seqkd` with several rollouts, the Jensen-Shannon divergence with
-another KL, and keys that evaluation ignores. Values that are not known before the run are left alone, and so are
-commands that show a part of a longer one.
+another KL, keys that evaluation ignores, and games, prompt versions and prompt types that the fork does not know (to be
+verified: it may have been taught them). Values that are not known before the run are left alone, and so are commands
+that show a part of a longer one.
 
 Fix: write the value that the help names, or choose the other stage.
 """

@@ -6,8 +6,8 @@ Roles are easily mixed up, and no check of the trainer looks at them:
   trajectories that it is then trained on. A stage that starts from another model or step mixes two policies.
 - In OPCD, the teacher of the saved answers is the reference of the training stage (`--ref_model_path`, else its own
   model): their distributions are compared token by token.
-- Student and reference share one tokenizer. The names of the models say when they do not; where only folders are named,
-  nothing is said.
+- Student and reference share one tokenizer; so should the discriminator of GAD, which is to be verified. The names of
+  the models say when they do not; where only folders are named, nothing is said.
 
 Stages are joined as in VL802 and VL804; a policy of another round is the matter of VL802.
 
@@ -113,18 +113,27 @@ def _teacher(link: Link, experiment: Experiment, ctx: Context) -> Finding | None
 
 
 def _tokenizers(stage: Stage, ctx: Context) -> Finding | None:
-    student, reference = setting(stage, "model"), setting(stage, "ref_model_path")
-    if student is None or reference is None:
-        return None
-    mine, theirs = _tokenizer(student), _tokenizer(reference)
-    if not mine or not theirs or mine == theirs:
-        return None
-    message = (
-        f"the student `{student.shown}` has the tokenizer of {mine}, the reference `{reference.shown}` that of "
-        f"{theirs}: their distributions are compared token by token"
-    )
-    help = f"take a reference with the tokenizer of {mine}"
-    return of_side(Side(stage, reference), Side(stage, student), message, help, ctx)
+    student = setting(stage, "model")
+    others = [("ref_model_path", "reference", "their distributions are compared token by token")]
+    if stage.family == "gad":
+        others.append(("reward_model", "discriminator", "it reads the student's tokens by their numbers"))
+    for option, role, why in others:
+        other = setting(stage, option)
+        mine, theirs = ("", "") if student is None or other is None else (_tokenizer(student), _tokenizer(other))
+        if student is None or other is None or not mine or not theirs or mine == theirs:
+            continue
+        message = (
+            f"the student `{student.shown}` has the tokenizer of {mine}, the {role} `{other.shown}` that of {theirs}: "
+            f"{why}"
+        )
+        help = f"take a {role} with the tokenizer of {mine}"
+        if role == "reference":
+            return of_side(Side(stage, other), Side(stage, student), message, help, ctx)
+        verify = "grep -n tokenizer verl/verl/workers/fsdp_workers.py  # does the critic tokenize anew?"
+        value = f"{other.label} = {other.shown}"
+        found = ctx.unsure(other.span, message, value=value, hops=other.hops, help=help, verify=verify)
+        return found.with_related(student.span, f"{student.label} = {student.shown}")
+    return None
 
 
 def _tokenizer(model: Setting) -> str:

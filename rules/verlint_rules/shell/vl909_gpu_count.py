@@ -7,10 +7,11 @@ GPUs …", or waits for a placement group for ever. Fewer than are visible is fi
 A list with an entry that is no device (`0,1w`), or with a device twice, is reported by itself: CUDA stops reading at
 the one and shows nothing at all for the other.
 
-Reported for runs on one node whose Ray starts in the same script. To be verified for runs on several nodes in a script
-that knows the GPUs of one and speaks of no other: their Ray may be running already. Silent for `ray job submit` and
-`RAY_ADDRESS`, where the devices are those of the cluster, for scripts in which other nodes join, and where the value of
-a variable is that of the environment. Where the key is not given, the default of the VeRL in use counts.
+Reported for runs on one node whose Ray starts in the same script, also in a launcher that the script calls, unless the
+project starts Ray in another one. To be verified for runs on several nodes in a script that knows the GPUs of one and
+speaks of no other: their Ray may be running already. Silent for `ray job submit` and `RAY_ADDRESS`, where the devices
+are those of the cluster, for scripts in which other nodes join, and where the value of a variable is that of the
+environment. Where the key is not given, the default of the VeRL in use counts.
 
 Fix: give `trainer.n_gpus_per_node` the number of visible devices, best from one variable.
 """
@@ -64,8 +65,9 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
     if script.document:
         return
     yield from odd_lists(script, ctx)
-    found: dict[tuple[str, int, int], list[Finding]] = {}
-    reached: dict[tuple[str, int, int], int] = {}
+    found: dict[object, list[Finding]] = {}
+    reached: dict[object, int] = {}
+    elsewhere = ctx.project.mentions(("ray start",))
     for path in script.resolution.paths:
         started: _Offer | None = None
         remote = False
@@ -77,9 +79,12 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
                 started = offer or started
                 continue
             launch = ctx.project.launch(command)
-            if launch is None or command.span.in_file().source is not script.source:
+            if launch is None:
                 continue
-            place = command.span.order()
+            called = command.span.in_file().source is not script.source
+            if called and (launch[NODES].number() != 1 or (started is None and elsewhere)):
+                continue  # a cluster that runs already has GPUs of its own
+            place = (command.span.order(), *(call.span.order() for call in command.around.stack if called))
             reached[place] = reached.get(place, 0) + 1
             if not (remote or _on_a_cluster(command)):
                 offer = _of_devices(command) if started is None else started
