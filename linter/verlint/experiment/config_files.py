@@ -21,12 +21,12 @@ from verlint.value import Data, Hole, Hop, Literal, State, Text, Value
 from verlint.verl.config_yaml import scalar
 from verlint.verl.in_use import ROOT, Call, call_of
 from verlint.verl.interpolation import ConfigError
-from verlint.verl.programs import HydraMain, hydra_main
 
 TYPE_CHECKING = False  # as `typing` says it, without its import
 if TYPE_CHECKING:
     from verlint.files.made import Files
     from verlint.verl.defaults_list import Part
+    from verlint.verl.programs import HydraMain
 
 _PACKAGE = pattern(r"(?:^|/)verl/(?:trainer|experimental|workers|utils)/")
 _TRAINER = pattern(
@@ -122,6 +122,8 @@ def own_program(launch: Launch, tree: Files) -> tuple[str, HydraMain] | None:
         return None
     if not launch.program.module and not entry.endswith(".py"):
         return None
+    from verlint.verl.programs import hydra_main
+
     path = entry.replace(".", "/") + ".py" if launch.program.module else entry
     for file in (path, f"src/{path}") if launch.program.module else (path,):
         place = _below(launch, file)

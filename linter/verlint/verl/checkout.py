@@ -16,7 +16,6 @@ from verlint.record import dataclass, field, replace
 from verlint.verl.effective import FORK_FAMILIES, best_fit, config_name, said_version, schema_on_disk, what_fits
 from verlint.verl.in_use import ROOT, Call, Found
 from verlint.verl.interpolation import ConfigError
-from verlint.verl.programs import hydra_main, stands_for
 from verlint.verl.schema import forks, versions
 from verlint.verl.versions import version_key
 
@@ -172,6 +171,8 @@ class Finder:
         found = self._found[key]
         if program.startswith(_below_anchor(checkout) + "/"):
             return found
+        from verlint.verl.programs import stands_for
+
         text = self._disk.source(program)
         stands = stands_for(text.text, version_key(found.text) or ()) if text is not None else ""
         return replace(found, program=program, entry=stands)
@@ -211,6 +212,8 @@ class Finder:
     def _config_place(self, checkout: Path, call: Call, near: Sequence[Path]) -> tuple[str, str, str] | None:
         """The folder of the configs of a call (below the root of the disk), the name of the first one, and the path of
         the program."""
+        from verlint.verl.programs import hydra_main
+
         module = call.module.replace(".", "/") + ".py"
         places = [checkout, *near]
         if call.entry.endswith(".py"):

@@ -24,9 +24,9 @@ from collections.abc import Iterator
 
 from verlint.experiment.launch import Launch
 from verlint.finding import Finding
-from verlint.languages.bash.made_files import HOLE
 from verlint.lazy import pattern
 from verlint.rule import ERROR, Context, rule
+from verlint.source import Source
 from verlint_rules.config.own_code import REWARDS_AND_CLASSES, is_made, named_objects, source_of, written_before
 from verlint_rules.reading.named_files import seen_from
 
@@ -60,7 +60,7 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
         source = source_of(launch, path, ctx) if written is None else written
         if source is None or _ANYTHING.search(source.text) or re.search(rf"\b{re.escape(name)}\b", source.text):
             continue
-        if is_made(launch, path, ctx) if written is None else HOLE in written.text:
+        if is_made(launch, path, ctx) if written is None else _has_unknowns(written):
             continue
         from difflib import get_close_matches
 
@@ -104,6 +104,12 @@ def _agent_loop(launch: Launch, ctx: Context) -> Iterator[Finding]:
         near=near[0] if near else "",
         help=f"did you mean {near[0]}?" if near else f"it holds {', '.join(held[:5])}",
     ).with_related(source.span(0, len(source.line(1))), "the file")
+
+
+def _has_unknowns(written: Source) -> bool:
+    from verlint.languages.bash.made_files import HOLE
+
+    return HOLE in written.text
 
 
 def _help(launch: Launch, near: list[str], defined: list[str], given: bool) -> str:

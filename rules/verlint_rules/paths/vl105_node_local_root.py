@@ -18,7 +18,6 @@ from collections.abc import Iterator
 
 from verlint.experiment.launch import Launch
 from verlint.experiment.places import job_of, mount_of, within
-from verlint.files.job_formats import SKYPILOT
 from verlint.finding import Finding
 from verlint.lazy import pattern
 from verlint.rule import ERROR, WARNING, Context, rule
@@ -57,7 +56,11 @@ def _is_copied(launch: Launch, value: Value, ctx: Context) -> bool:
     if value.given and (value.text is None or value.text.holes or _ELSEWHERE.match(value.text.prefix)):
         return False
     job = job_of(ctx.project, launch.command)
-    if job is None or job.format != SKYPILOT or launch.command.around.cwd.prefix.startswith("/"):
+    if job is None:
+        return False
+    from verlint.files.job_formats import SKYPILOT
+
+    if job.format != SKYPILOT or launch.command.around.cwd.prefix.startswith("/"):
         return False
     return not any(mount.shared and not mount.path.startswith("/") for mount in job.mounts)
 

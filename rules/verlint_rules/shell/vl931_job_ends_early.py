@@ -43,7 +43,7 @@ _APART = pattern(
 """Calls of programs that hand a command to something that does not belong to the job."""
 
 
-@rule("VL931", "unawaited-job", on=Script, severity=ERROR, since="0.1", words=("sbatch",))
+@rule("VL931", "job-ends-early", on=Script, severity=ERROR, since="0.1", words=("sbatch",))
 def check(script: Script, ctx: Context) -> Iterator[Finding]:
     if script.document:
         return
