@@ -178,7 +178,6 @@ T22l  | 0.5.0  | 0.6.1  | OLD_DAPO ++reward_model.reward_kwargs.overlong_buffer_
 T22r  | 0.4.0  | 0.4.1  | DAPO reward_model.overlong_buffer.enable=True reward_model.overlong_buffer.len=512 data.max_response_length=256 | DAPO reward_model.overlong_buffer.enable=True reward_model.overlong_buffer.len=64 data.max_response_length=256
 T22s  | 0.5.0  | 0.7.0  | DAPO reward_model.overlong_buffer.enable=True reward_model.overlong_buffer.len=512 data.max_response_length=256 | DAPO reward_model.overlong_buffer.len=512 data.max_response_length=256
 T14m  | 0.4.0  | 0.7.0  | DAPO algorithm.filter_groups.enable=True      | DAPO algorithm.filter_groups.enable=True algorithm.filter_groups.metric=acc
-T25   | 0.4.1  | 0.6.1  | actor_rollout_ref.rollout.mode=async          | actor_rollout_ref.rollout.mode=async data.return_raw_chat=True
 T22l  | 0.7.1  |        | NEW_DAPO ++reward.reward_kwargs.overlong_buffer_cfg.len=512 ++reward.reward_kwargs.max_resp_len=256 | NEW_DAPO
 T3    | 0.2    | 0.6.1  | data.train_files=[/data/a.parquet,/data/b.json] | data.train_files=[/data/a.parquet]
 T3    | 0.2    | 0.7.0  | data.val_files=/data/test.jsonl               | data.val_files=/data/test

@@ -99,7 +99,16 @@ def test_commands_are_found() -> None:
 @each_page
 def test_options_that_are_named_exist(page: Path) -> None:
     options = {name for verb in VERBS for name in _options(verb)} | {"--version"}
-    others = {"--bless", "--check", "--pack", "--with"} | set(re.findall(r"--\w+_\w+", prose(page)))
+    others = {
+        "--bless",
+        "--check",
+        "--pack",
+        "--recipes",
+        "--with",
+        "--config-dir",
+        "--config-name",
+        "--config-path",
+    } | set(re.findall(r"--\w+_\w+", prose(page)))
     named = set(re.findall(r"(?<=`)(?:verlint [^`]*?)?(--[a-z][\w-]*)", prose(page)))
     assert named - options - others == set()
 

@@ -16,7 +16,7 @@ from verlint.languages.runtime_env import read_runtime_env
 from verlint.languages.slurm import batch_call, scheduler_of
 from verlint.settings import Settings
 from verlint.source import Source
-from verlint.value import literal
+from verlint.value import Literal, literal
 
 
 def jobs_of(text: str, path: str = "job.yaml") -> tuple[Job, ...]:
@@ -274,8 +274,11 @@ def test_a_call_of_sbatch() -> None:
     call = batch_call([literal(word) for word in words])
     assert [word.known for word in call.words] == ["run.slurm", "a", "-b"]
     assert {name: text.known for name, text in call.exported.items()} == {"A": "1", "B": "x"}
-    left = call.environment(Source("run.slurm", "#SBATCH --nodes=2 --ntasks=2 --gpus-per-node=8\n"))
-    assert {name: text.known for name, text in left.items()} == {"SLURM_NTASKS": "2", "A": "1", "B": "x"}
+    header = Source("run.slurm", "#SBATCH --nodes=2 --ntasks=2 --gpus-per-node=8\n")
+    left = call.environment(header, (Literal("/srv"),))
+    assert {name: text.known for name, text in left.items()} == {
+        "SLURM_NTASKS": "2", "SLURM_SUBMIT_DIR": "/srv", "A": "1", "B": "x",
+    }  # fmt: skip
 
 
 # Ray -----------------------------------------------------------------------------------------------------------------

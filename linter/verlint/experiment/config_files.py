@@ -35,6 +35,9 @@ _TRAINER = pattern(
 _EASY_FILE = pattern(r"^worker[ \t]*:", re.MULTILINE)
 _WHOLE = ("ppo_trainer", "ppo_megatron_trainer")
 SUFFIXES = (".yaml", ".yml")
+_OF_A_COPY = 20
+"""Lines that repeat a default in a file that is a copy of VeRL's config. Fewer are written by somebody who meant
+them."""
 _EASY = "verl.trainer.main"
 """The entry point of EasyR1; VeRL has none of that name."""
 
@@ -185,6 +188,8 @@ def read_with_others(named: Named, tree: Files) -> ConfigOfLaunch | None:
     if found is None or _EASY_FILE.search(named.source.text):
         return found
     kept = tuple(each for each in found.overrides if not _is_copied(each, anywhere=named.own))
+    if len(found.overrides) - len(kept) < _OF_A_COPY:
+        kept = found.overrides
     return replace(found, overrides=kept, base="" if named.own else found.base)
 
 

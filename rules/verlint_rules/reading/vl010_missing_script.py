@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from verlint.experiment.stage import Experiment
+from verlint.files.kinds import mark_of
 from verlint.finding import Edit, Finding, Safety
 from verlint.languages.bash.command import Command
 from verlint.rule import ERROR, Context, rule
@@ -97,7 +98,8 @@ def _script(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
             finding = finding.with_related(_first_line(missing, ctx), "the file of the similar name")
             for span in _waiting_for(variants[0].command, experiment):
                 finding = finding.with_related(span, "reads what it would have made")
-            yield _with_fix(finding, missing.word.span, missing)
+            span = missing.word.span
+            yield finding if span is None or _is_read_only(span) else _with_fix(finding, span, missing)
 
 
 def _first_line(missing: Missing, ctx: Context) -> Span | None:
@@ -131,6 +133,12 @@ def _help(missing: Missing) -> str:
     return f"{verb} {missing.near}" + (
         "" if is_slip(missing.path, missing.near) else " if it does the same, or add the file"
     )
+
+
+def _is_read_only(span: Span) -> bool:
+    """Whether a place is in a file that is read with the launcher and not checked, as EasyR1's configs are."""
+    source = span.in_file().source
+    return source.path.endswith((".yaml", ".yml")) and not mark_of(source.text)
 
 
 def _with_fix(finding: Finding, span: Span | None, missing: Missing) -> Finding:

@@ -174,7 +174,7 @@ class Parser(ConditionReader):
             elif self.looking_at("-p "):
                 self.pos += 2
                 self.skip_blanks()
-        if start < self.pos and self.char() in ("\n", "", ";"):
+        if start < self.pos and self.char() in ("\n", "", ";") and not self.looking_at(";;"):
             empty = Simple(self.pos, self.pos, [], [], [])
             return Pipeline(start, self.pos, [empty], negated)
         commands = [self.command(word)]
