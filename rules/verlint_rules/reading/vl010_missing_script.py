@@ -98,8 +98,8 @@ def _script(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
             finding = finding.with_related(_first_line(missing, ctx), "the file of the similar name")
             for span in _waiting_for(variants[0].command, experiment):
                 finding = finding.with_related(span, "reads what it would have made")
-            span = missing.word.span
-            yield finding if span is None or _is_read_only(span) else _with_fix(finding, span, missing)
+            at = missing.word.span
+            yield finding if at is None or _is_read_only(at) else _with_fix(finding, at, missing)
 
 
 def _first_line(missing: Missing, ctx: Context) -> Span | None:
