@@ -7,7 +7,8 @@ reading, and the status is that of the command before.)
 
 In documents only blocks that are meant to be copied count: a block with placeholders (`<model>`, `...`) is a picture of
 a command, and a block that shows output or an excerpt is none either. Texts after an `exit` are never read, and scripts
-for other shells (zsh, fish, csh) are not judged.
+for other shells (zsh, fish, csh) are not judged. A text that the launcher hands to another bash as it is written
+(`sbatch <<'EOF'`, `bash -c '…'`) is looked at like a launcher.
 
 A byte order mark before a first line that is a command is met at once: no command has it in its name. In a file with
 Windows line ends every other fault is one of the line ends, which are VL901.
@@ -27,6 +28,7 @@ from verlint.lazy import pattern
 from verlint.rule import ERROR, WARNING, Context, rule
 from verlint.source import Source, Span
 from verlint_rules.shell.illustration import is_illustration
+from verlint_rules.shell.inner_texts import inner_texts
 from verlint_rules.shell.line_ends import has_windows_lines
 
 _OTHER_SHELL = pattern(r"#!.*\b(?:zsh|fish|t?csh|ksh\w*|python\w*|perl)\b")
@@ -52,6 +54,13 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
             verdict = f"stops reading this {what} without a word" if problem.silent else f"rejects this {what}"
             message = f"bash {verdict}: {problem.message}; {_what_runs(text, program)}"
             yield _with_opener(ctx.fail(_place(text, problem), message), text, problem)
+    for text, program in inner_texts(script):
+        problem = program.problem
+        as_written = text.whole().in_file().text == text.text
+        if problem is None or not as_written or _not_for_bash(text) or _ends_before(program):
+            continue
+        message = f"the bash that runs this text rejects it: {problem.message}; {_what_runs(text, program)}"
+        yield _with_opener(ctx.fail(_place(text, problem), message), text, problem)
 
 
 def _byte_order_mark(script: Script, ctx: Context) -> Finding | None:

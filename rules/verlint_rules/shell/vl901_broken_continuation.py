@@ -14,6 +14,9 @@ longer those of the launch. Without a blank before the backslash, and none at th
 are one word, and a `$NAME` at the end of the line goes on with the letters of the next one. With Windows line ends no
 backslash continues anything, and each line has a carriage return as a part of its last word.
 
+Here-documents that are run (`sbatch <<EOF`, `ssh HOST bash -s <<EOF`, a script that the launcher writes and starts) and
+the texts of `bash -c` are looked at too.
+
 Comment lines and missing backslashes at the end of a command, where nothing follows that belongs to it, are no faults,
 nor are line ends within quotes. Blocks of documents that only picture a command (`...`) are left alone.
 
@@ -30,6 +33,7 @@ from collections.abc import Iterator
 from verlint.experiment.script import Script
 from verlint.finding import Edit, Finding, Safety
 from verlint.languages.bash.syntax import Program
+from verlint.record import replace
 from verlint.rule import ERROR, WARNING, Context, rule
 from verlint.source import Source, Span
 from verlint_rules.shell.continuation import (
@@ -39,6 +43,7 @@ from verlint_rules.shell.continuation import (
     stray_elements,
 )
 from verlint_rules.shell.illustration import is_illustration
+from verlint_rules.shell.inner_texts import inner_texts
 from verlint_rules.shell.joined_lines import (
     BlankCommand,
     CommentWords,
@@ -89,15 +94,28 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
             if not script.document:
                 yield _windows(text, program, ctx)
             continue
-        for cut in find_cuts(text, program):
-            if cut.command is not None or not script.document:
-                yield _finding(cut, ctx, document=script.document)
-        if any("\\" + blank in text.text for blank in BLANKS):
-            yield from _blanks(text, program, ctx, document=script.document)
-        for joined in joined_words(text, program) if "\\\n" in text.text else ():
-            yield _joined(joined, text, ctx, document=script.document)
-        for stranded in stranded_overrides(text, program):
-            yield _stranded(stranded, text, ctx, document=script.document)
+        yield from _of_text(text, program, ctx, document=script.document)
+    for text, program in inner_texts(script):
+        if not has_windows_lines(text.text):
+            yield from map(_where_written, _of_text(text, program, ctx, document=False))
+
+
+def _of_text(text: Source, program: Program, ctx: Context, *, document: bool) -> Iterator[Finding]:
+    for cut in find_cuts(text, program):
+        if cut.command is not None or not document:
+            yield _finding(cut, ctx, document=document)
+    if any("\\" + blank in text.text for blank in BLANKS):
+        yield from _blanks(text, program, ctx, document=document)
+    for joined in joined_words(text, program) if "\\\n" in text.text else ():
+        yield _joined(joined, text, ctx, document=document)
+    for stranded in stranded_overrides(text, program):
+        yield _stranded(stranded, text, ctx, document=document)
+
+
+def _where_written(finding: Finding) -> Finding:
+    """The finding of an inner text, without a fix for what is written in another way around it."""
+    edits = () if finding.fix is None else finding.fix.edits
+    return finding if all(each.span.text == each.span.in_file().text for each in edits) else replace(finding, fix=None)
 
 
 def _blanks(text: Source, program: Program, ctx: Context, *, document: bool) -> Iterator[Finding]:

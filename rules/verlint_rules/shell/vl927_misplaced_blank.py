@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 
 from verlint.experiment.script import Script
 from verlint.finding import Finding
@@ -38,6 +39,7 @@ from verlint.lazy import pattern
 from verlint.rule import ERROR, Context, rule
 from verlint.source import Source, Span
 from verlint_rules.shell.illustration import is_illustration
+from verlint_rules.shell.inner_texts import inner_texts
 
 _NAME = pattern(r"[A-Za-z_]\w*")
 _VALUE = pattern(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[Tt]rue|[Ff]alse|None|null")
@@ -90,7 +92,7 @@ _PRINTING = frozenset(["echo", "printf", "print", "test", "expr", "let", "log", 
     ),
 )
 def check(script: Script, ctx: Context) -> Iterator[Finding]:
-    for text, program in script.syntax:
+    for text, program in chain(script.syntax, inner_texts(script)):
         if script.document and is_illustration(text.text):
             continue
         functions = _functions(program)
