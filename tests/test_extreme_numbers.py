@@ -54,3 +54,16 @@ def test_whole_numbers() -> None:
 def test_words_that_nothing_joins() -> None:
     """bash: too many arguments."""
     assert judge([Word(each) for each in ("-eq", "1", "x-o", "-eq", "1")]) is Outcome.ARGUMENTS
+
+
+@pytest.mark.parametrize("ratio", ["1e999", "1e-999", "1" * 400])
+def test_any_ratio_is_taken(ratio: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "scripts/train").mkdir(parents=True)
+    Path("run.sh").write_text(
+        "bash scripts/train/train_el.sh --model m --exp_name el --batch_size 256 --use_dataset wildchat,tulu3 "
+        f"--multidata_ratio 1,{ratio} --multidata_rm_prompt v2,empty\n"
+    )
+    report = verlint.check(".")
+    assert not report.crashed
+    assert ("VL805" in {each.code for each in report.findings}) == (ratio == "1e-999")

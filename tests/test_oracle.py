@@ -53,6 +53,8 @@ EXPLAINED: dict[str, str] = {
     "VL932/bad-lost/run.sh": "other hosts and containers run commands, which those of the sandbox do not",
     "VL932/good-handed-on/run.sh": "other hosts and containers run commands, which those of the sandbox do not",
     "VL913/bad-here-document/submit.sh": "sbatch runs a script later, where the sandbox has no scheduler",
+    "VL002/bad-inner-text/submit.sh": "sbatch runs a script later, where the sandbox has no scheduler",
+    "VL927/bad-inner-text/submit.sh": "sbatch runs a script later, where the sandbox has no scheduler",
     "VL928/bad-job/run.sh": "sbatch runs a script later, where the sandbox has no scheduler",
     "VL928/good-elsewhere/run.sh": "terminals, containers and schedulers run commands, which those of the sandbox do not",
     "VL402/bad-container/run.sh": "other hosts and containers run commands, which those of the sandbox do not",

@@ -137,7 +137,7 @@ def _entries(lists: dict[str, _List], batch: int | float | None, ctx: Context) -
             yield ctx.fail(prompts.span, message, value=prompts.value, hops=prompts.hops, help="write v2 or empty")
     for each in ratios.entries if ratios is not None else ():
         number = re.fullmatch(r"\d*\.?\d+(?:e-?\d+)?", each)
-        if ratios is not None and batch is not None and number is not None and int(batch * float(each)) == 0:
+        if ratios is not None and batch is not None and number is not None and abs(batch * float(each)) < 1:
             message = f"ratio {each} of a batch of {int(batch)} leaves a data set no sample: its loader is empty"
             help = f"take at least {1 / batch:g}" if batch else "give the batch samples"
             yield ctx.fail(ratios.span, message, value=ratios.value, hops=ratios.hops, help=help)
