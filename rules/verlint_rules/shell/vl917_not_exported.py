@@ -9,7 +9,11 @@ script itself never uses, where a program starts behind the assignment. Whoever 
 name already; then the assignment does reach programs, so the finding says what holds otherwise. Silent where the script
 exports the name anywhere, or hands it on (`-e NAME`, `env NAME=…`).
 
-Fix: put `export` in front.
+The same goes for a launch in a shell of its own: with `OUT=…` and `sbatch <<'EOF'`, `bash -c '… $OUT'` or
+`bash train.sh` behind it, `$OUT` is looked up in that shell, which does not have it. Reported where nothing on the way
+gives it a value or a default; hosts and containers are VL932.
+
+Fix: put `export` in front. For a shell of its own that is the unsafe fix.
 """
 
 from __future__ import annotations
@@ -22,7 +26,7 @@ from verlint.finding import Edit, Finding, Safety
 from verlint.languages.bash.command import Assignment, Command
 from verlint.lazy import pattern
 from verlint.rule import WARNING, Context, rule
-from verlint.source import Source
+from verlint.source import Source, Span
 from verlint_rules.shell.unset_names import names_of
 
 _FOR_PROGRAMS = pattern(
@@ -65,6 +69,57 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
             continue
         seen.add(span.start)
         yield _finding(assignment, reader, ctx)
+    if not _ALL_EXPORTED.search(source.text):
+        yield from _read_in_other_shells(script, ctx)
+
+
+def _read_in_other_shells(script: Script, ctx: Context) -> Iterator[Finding]:
+    """Variables of the script that a launch takes in a shell which the script starts, each assignment once."""
+    exported, seen = names_of(script).exported, set[int]()
+    for path in script.resolution.paths:
+        own: dict[str, Assignment] = {}
+        for event in path.events:
+            if isinstance(event, Assignment):
+                if not event.around.stack and event.span.source is script.source and not event.prefix_of:
+                    own[event.name] = event
+                continue
+            stack = event.around.stack
+            if not own or not stack or event.around.elsewhere or ctx.project.launch(event) is None:
+                continue
+            for name, used in _taken_from_outside(event):
+                assignment = own.get(name)
+                if assignment is None or assignment.exported or name in exported or assignment.span.start in seen:
+                    continue
+                if assignment.value is not None and any(hole.name == name for hole in assignment.value.holes):
+                    continue  # `X="${X:?}"`: it comes from the environment
+                seen.add(assignment.span.start)
+                yield _lost(assignment, used, stack[0].span, ctx)
+
+
+def _taken_from_outside(command: Command) -> Iterator[tuple[str, Span]]:
+    """The variables that a command takes from the environment of its shell, with their places."""
+    for word in command.argv:
+        for hole in word.holes:
+            if (
+                isinstance(hole.key, tuple)
+                and hole.key[:1] == ("env",)
+                and (span := hole.span or word.span) is not None
+            ):
+                yield hole.name, span
+
+
+def _lost(assignment: Assignment, used: Span, call: Span, ctx: Context) -> Finding:
+    name = assignment.name
+    finding = ctx.fail(
+        assignment.span,
+        f"{name} is not exported: the shell started below does not have it, and its launch gets nothing in its place, "
+        "unless the caller has exported the name already",
+        value=f"{name} = {assignment.value.shown if assignment.value is not None else ''}",
+        help=f"export {assignment.span.text}",
+    )
+    finding = finding.with_related(call, "the shell is started here").with_related(used, "used here")
+    at = assignment.span.in_file()
+    return finding.with_fix("export it", Edit(at.source.span(at.start, at.start), "export "), safety=Safety.UNSAFE)
 
 
 def _is_mentioned(name: str, source: Source) -> bool:
