@@ -505,6 +505,7 @@ SHELL: dict[str, Snippet | str] = {
     ),
     "octal-for-tr": "show $(echo abc | tr '\\141' x) $(echo a1b1c | tr '\\061\\142' '_-') \"$(printf 'a\\nb' | tr '\\012' ' ')\" $(echo a7 | tr '\\0617' xy)\n",
     "ranges-in-a-list": "for x in a + - z c; do case $x in [a--]) show $x 1;; [+--]) show $x 2;; esac; case $x in [+z-a]) show $x 3;; [!z-a]) show $x 4;; esac; case $x in [z-a]) show $x 5;; [a-c-z]) show $x 6;; esac; done\n",
+    "numbers-beyond-64-bits": "show {1..99999999999999999999} {a..c..99999999999999999999} {0001..3} {1..3..000000000000000000002}; [ 99999999999999999999 -eq 1 ]; show $?; [ 1_0 -eq 10 ]; show $?; [ +5 -eq 5 ]; show $?; [ 0000000000000000000000008 -eq 8 ]; show $?\n",
     "dash-in-a-list": "for x in a b - ] z; do [[ $x =~ ^[a-]$ ]] && show $x 1; [[ $x =~ ^[-a]$ ]] && show $x 2; [[ $x =~ ^[]a-c]$ ]] && show $x 3; [[ $x =~ ^[^a-c-]$ ]] && show $x 4; case $x in [a-]) show $x 5;; [!a-]) show $x 6;; esac; done\n",
     "wait-for-nothing": "false\nwait\nshow $?\nfalse\nshow x &\nwait\nshow $?\n",
     "lone-dash-of-a-child": Snippet(

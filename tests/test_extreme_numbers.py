@@ -67,3 +67,23 @@ def test_any_ratio_is_taken(ratio: str, tmp_path: Path, monkeypatch: pytest.Monk
     report = verlint.check(".")
     assert not report.crashed
     assert ("VL805" in {each.code for each in report.findings}) == (ratio == "1e-999")
+
+
+@pytest.mark.parametrize("number", ["1" * 5000, "9" * 400, "9" * 19, "0" * 4999 + "8", "-" + "9" * 5000])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "echo {1..N} {N..3..N} {a..c..N}",
+        "a[N]=x; b=([N]=x y); echo ${b[N]} ${x:N:N} ${N}",
+        "for ((i=N; i<N; i++)); do echo $((i%N)); done",
+        "[ N -eq 1 ] || [[ N -gt 1 ]] || ((N > 1)); shift N; OPTIND=N; getopts ab opt",
+        "seq N | head -n N | cut -c N",
+        "seq 1 N 3; seq N 1 N",
+        "echo a b | awk '{print $N}'; expr N + 1; xargs -n N echo <<<a; printf '%Nd' 1",
+        "parallel -j N echo {N} ::: a; sbatch -N N --gres=gpu:N run.sh; ray start --head --port N",
+    ],
+)
+def test_any_number_is_taken_by_bash(line: str, number: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("run.sh").write_text(f"{line.replace('N', number)}\npython3 -m verl.trainer.main_ppo data.train_files=a\n")
+    assert not verlint.check(".").crashed

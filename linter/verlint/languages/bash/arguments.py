@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from verlint.languages.bash.arithmetic import decimal
 from verlint.languages.bash.declarations import Declarations
 from verlint.languages.bash.elastic import MANY, any_many, is_many, marked
 from verlint.languages.bash.pieces import Parts, cut, flat, identity, known, plain
@@ -106,7 +107,7 @@ class Arguments(Declarations):
         spec, name = flat(texts[1]), flat(texts[2])
         arguments = texts[3:] or self.positional
         state = self.value_of("OPTIND", None, simple)
-        place = int(known(state or plain("1")) or 1)
+        place = decimal(known(state or plain("1")) or "1") or 1
         offset = self.option_offset
         if (
             place > len(arguments)

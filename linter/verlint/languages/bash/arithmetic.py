@@ -62,6 +62,17 @@ def wrap(value: int) -> int:
     return value - (1 << 64) if value >> 63 else value
 
 
+def decimal(text: str) -> int | None:
+    """The number that digits stand for, with a sign or without, as programs read their arguments; None for other texts
+    and for what 64 bits do not hold."""
+    digits = text[1:] if text[:1] in ("-", "+") else text
+    if not (digits.isascii() and digits.isdecimal()):
+        return None
+    digits = digits.lstrip("0") or "0"
+    value = int(digits) * (-1 if text[0] == "-" else 1) if len(digits) < 20 else 1 << 64
+    return value if wrap(value) == value else None
+
+
 def evaluate(text: str, variables: Variables, depth: int = 0) -> int:
     """The value of an expression; "" is 0. Raises ArithmeticFault and UnknownNumber."""
     if text.isdecimal() and text.isascii() and len(text) < 19 and text[0] != "0":  # as most are

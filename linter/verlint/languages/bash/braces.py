@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
+from verlint.languages.bash.arithmetic import decimal
 from verlint.languages.bash.syntax import Lit, Param, Part
 from verlint.lazy import pattern
 from verlint.record import replace
@@ -129,7 +130,10 @@ def _numbers(text: str) -> list[str] | None:
     match = _NUMBERS.fullmatch(text)
     if match is None:
         return None
-    low, high, step = int(match.group(1)), int(match.group(2)), abs(int(match.group(3) or 1)) or 1
+    low, high, step = decimal(match.group(1)), decimal(match.group(2)), decimal(match.group(3) or "1")
+    if low is None or high is None or step is None:
+        return None
+    step = abs(step) or 1
     padded = any(re.match(r"-?0\d", each) for each in match.groups()[:2])
     width = max(len(match.group(1)), len(match.group(2))) if padded else 0
     span = range(low, high + 1, step) if low <= high else range(low, high - 1, -step)
@@ -140,6 +144,9 @@ def _letters(text: str) -> list[str] | None:
     match = _LETTERS.fullmatch(text)
     if match is None:
         return None
-    low, high, step = ord(match.group(1)), ord(match.group(2)), abs(int(match.group(3) or 1)) or 1
+    low, high, step = ord(match.group(1)), ord(match.group(2)), decimal(match.group(3) or "1")
+    if step is None:
+        return None
+    step = abs(step) or 1
     span = range(low, high + 1, step) if low <= high else range(low, high - 1, -step)
     return [chr(value) for value in span]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from verlint.languages.bash.arithmetic import decimal
 from verlint.languages.bash.command import Guard
 from verlint.languages.bash.elastic import MANY, mark_parts
 from verlint.languages.bash.expansion import Expansion
@@ -257,10 +258,9 @@ class Conditions(Expansion):
             first = op not in ("-lt", "-le", "-ne") if _counts_arguments(left, right) else True
             key = ("number", op, identity(left), identity(right))
             return self.decide(key, f"{shown(left)} {_NUMERIC[op]} {shown(right)}", node, first=first)
-        try:
-            first_number, second_number = int(flat(left).strip() or "x"), int(flat(right).strip() or "x")
-        except ValueError:
-            raise TestError from None
+        first_number, second_number = decimal(flat(left).strip()), decimal(flat(right).strip())
+        if first_number is None or second_number is None:
+            raise TestError
         return compare(op, first_number, second_number)
 
     # ---- [[ … ]]

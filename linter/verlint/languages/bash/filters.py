@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from verlint.languages.bash.arithmetic import decimal
 from verlint.languages.bash.escapes import unescape
 from verlint.languages.bash.pieces import EMPTY, MARK, Parts, cut, flat, has_hole, join, known, plain
 from verlint.value import whole
@@ -180,18 +181,18 @@ def _seq(shell: Builtins, arguments: list[Parts], stdin: Parts | None) -> Result
     separator = known(options.get("s", NEWLINE))
     if "f" in options or separator is None or None in texts:
         return None
-    try:
-        numbers = [int(text or "x") for text in texts]
-    except ValueError:
+    read = [decimal(text or "") for text in texts]
+    numbers = [number for number in read if number is not None]
+    if len(numbers) < len(read):
         return None
     if not 1 <= len(numbers) <= 3:
         return FAILED
     first, step, last = {1: (1, 1, numbers[0]), 2: (numbers[0], 1, numbers[-1])}.get(len(numbers)) or tuple(numbers)
     if step == 0:
         return FAILED
-    values = range(first, last + (1 if step > 0 else -1), step)
-    if len(values) > 10_000:
+    if (last - first) // step > 10_000:
         return None
+    values = range(first, last + (1 if step > 0 else -1), step)
     width = max((len(text or "") for text in texts), default=0) if "w" in options else 0
     return plain(separator.join(f"{value:0{width}d}" for value in values) + "\n" if values else ""), 0
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from verlint.languages.bash.arithmetic import wrap
+from verlint.languages.bash.arithmetic import decimal, wrap
 from verlint.lazy import pattern
 
 _PRINTS = pattern(r"\s*\{\s*print\s*\(?\s*(NF|\$\s*(?:NF|\d+))\s*\)?\s*;?\s*\}\s*")
@@ -50,7 +50,9 @@ def _awk(words: list[str], text: str) -> Printed:
         fields = line.split(separator) if separator.strip() else line.split()
         fields = fields if line else []
         wanted = found[1].removeprefix("$").strip()
-        place = len(fields) if wanted == "NF" else int(wanted)
+        place = len(fields) if wanted == "NF" else decimal(wanted)
+        if place is None:
+            return None
         if found[1] == "NF":
             out.append(str(place))
         elif place == 0:

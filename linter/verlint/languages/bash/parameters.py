@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from verlint.languages.bash.arithmetic import decimal
 from verlint.languages.bash.elastic import MANY, any_many, is_many, mark_of, mark_parts, unmarked
 from verlint.languages.bash.pieces import (
     EMPTY,
@@ -213,7 +214,7 @@ class Parameters(Segments):
     def _check_word(self, hole: Hole, param: Param) -> None:
         """One of an unknown number of words may not be there, which ends the script."""
         if isinstance(hole.key, tuple) and hole.key[0] == "word" and param.name.isdigit():
-            key = ("arguments", int(param.name), tuple(map(identity, self.positional)))
+            key = ("arguments", decimal(param.name), tuple(map(identity, self.positional)))
             if not self.decide(key, f"there are {param.name} arguments", param):
                 self.note("unset", param.name, param)
                 raise Exit(1)

@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from itertools import islice, product
 
+from verlint.languages.bash.arithmetic import decimal
 from verlint.languages.bash.carriers import is_started
 from verlint.languages.bash.pieces import Parts, known
 from verlint.lazy import pattern
@@ -59,7 +60,7 @@ def _by_xargs(words: list[Text], given: Parts | None, unknown: Hole) -> list[Tur
     if text is None or not text.split():
         return [Turn((*command, Text((unknown,), elastic=True)))]
     items = _items(text)
-    size = int(count) if count.isdigit() and int(count) else len(items)
+    size = max(decimal(count) or 0, 0) or len(items)
     groups = [items[at : at + size] for at in range(0, len(items), size)][:MOST]
     return [Turn((*command, *map(literal, group))) for group in groups]
 
@@ -139,7 +140,8 @@ def _value(index: str, change: str, values: Sequence[Parts], number: int, unknow
     if change:
         return (unknown,)
     if index:
-        return values[int(index) - 1] if 0 < int(index) <= len(values) else (unknown,)
+        place = decimal(index) or 0
+        return values[place - 1] if 0 < place <= len(values) else (unknown,)
     out: list[Part] = []
     for value in values:
         out += [Literal(" "), *value] if out else value
