@@ -150,11 +150,12 @@ def _function(source: Source, name: str) -> _Function | None:
     """The function of a file, if a plain `def` at its top level is all that makes the name."""
     import ast
 
-    try:
-        tree = ast.parse(source.text)
-    except (SyntaxError, ValueError, RecursionError):
+    from verlint.languages.python.tree import tree
+
+    module = tree(source.text)
+    if module is None:
         return None
-    made = [node for node in tree.body if name in _names_made(node)]
+    made = [node for node in module.body if name in _names_made(node)]
     if len(made) != 1 or not isinstance(made[0], (ast.FunctionDef, ast.AsyncFunctionDef)) or made[0].decorator_list:
         return None
     if f"global {name}" in source.text:

@@ -22,11 +22,12 @@ def printed_credentials(source: Source) -> Iterator[tuple[str, str, Span]]:
         return
     import ast
 
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    from verlint.languages.python.tree import tree
+
+    module = tree(text)
+    if module is None:
         return
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    calls = [node for node in ast.walk(module) if isinstance(node, ast.Call)]
     for call in sorted(calls, key=lambda node: (node.lineno, node.col_offset)):
         by = _printer(call)
         for argument in call.args if by else ():

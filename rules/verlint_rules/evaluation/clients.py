@@ -11,6 +11,7 @@ from verlint.experiment.places import variants_in
 from verlint.experiment.project import Project
 from verlint.experiment.tools import called_source
 from verlint.experiment.variants import Variant
+from verlint.languages.python.tree import tree
 from verlint.source import Source, Span
 from verlint_rules.reading.named_files import bases_of, join, seen_from
 
@@ -55,13 +56,12 @@ def fixed_addresses(source: Source, *, run: bool) -> Iterator[tuple[str, Span]]:
     """The texts that a Python file calls as addresses, with their places. Defaults of parameters, options and
     environment variables may be replaced and are left out; what stands below `if __name__ == "__main__"` counts for a
     file that is `run`."""
-    try:
-        tree = ast.parse(source.text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    module = tree(source.text)
+    if module is None:
         return
     names: dict[str, int] = {}
     found: list[tuple[ast.expr, str]] = []
-    for node in _nodes(tree, run):
+    for node in _nodes(module, run):
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             names[node.targets[0].id] = names.get(node.targets[0].id, 0) + 1
             found.append((node.value, node.targets[0].id))
@@ -77,16 +77,20 @@ def fixed_addresses(source: Source, *, run: bool) -> Iterator[tuple[str, Span]]:
             yield text, _span(source, value)
 
 
-def _nodes(tree: ast.Module, run: bool) -> Iterator[ast.AST]:
+def _nodes(module: ast.Module, run: bool) -> Iterator[ast.AST]:
     """All nodes outside of signatures and of what only runs when the file itself is started."""
-    waiting: list[ast.AST] = [tree]
+    waiting: list[ast.AST] = [module]
     while waiting:
         node = waiting.pop()
         yield node
-        if isinstance(node, ast.If) and not run and "__name__" in ast.dump(node.test):
+        if isinstance(node, ast.If) and not run and _asks_for_name(node.test):
             continue
         children = list(ast.iter_child_nodes(node))
         waiting += [each for each in children if not isinstance(each, ast.arguments)]
+
+
+def _asks_for_name(test: ast.expr) -> bool:
+    return any(isinstance(node, ast.Name) and node.id == "__name__" for node in ast.walk(test))
 
 
 def _text(node: ast.expr) -> str:

@@ -104,11 +104,12 @@ def _nodes(source: Source, words: tuple[str, ...]) -> Iterator[ast.AST]:
         return
     import ast
 
-    try:
-        tree = ast.parse(source.text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    from verlint.languages.python.tree import tree
+
+    module = tree(source.text)
+    if module is None:
         return
-    found = [node for node in ast.walk(tree) if isinstance(node, (ast.Call, ast.Dict, ast.Assign, ast.List))]
+    found = [node for node in ast.walk(module) if isinstance(node, (ast.Call, ast.Dict, ast.Assign, ast.List))]
     yield from sorted(found, key=lambda node: (node.lineno, node.col_offset))
 
 

@@ -90,18 +90,20 @@ def carried(launch: Launch, ctx: Context, estimator: str) -> Carried:
     folder = _code_of(launch, ctx)
     if folder is None:
         return Carried.UNKNOWN
-    import ast
+    from verlint.languages.python.tree import tree
 
     read = hinted = False
     for name in _FILES:
         try:
-            tree = ast.parse(disk.content(folder / name))
-        except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+            module = tree(disk.content(folder / name))
+        except (OSError, ValueError):
+            continue
+        if module is None:
             continue
         read = read or name == _FILES[0]
-        if any(not named or estimator in named for named in _calls(tree, frozenset())):
+        if any(not named or estimator in named for named in _calls(module, frozenset())):
             return Carried.YES
-        hinted = hinted or any(_HINTS.search(each) is not None for each in _identifiers(tree))
+        hinted = hinted or any(_HINTS.search(each) is not None for each in _identifiers(module))
     # a baseline of another name may be the optimal one all the same
     return Carried.NO if read and not hinted else Carried.UNKNOWN
 

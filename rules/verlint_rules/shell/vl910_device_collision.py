@@ -229,11 +229,15 @@ def _ports(command: Command) -> Iterator[str]:
                 yield number
 
 
+def _by_number(device: str) -> tuple[int, str]:
+    return len(device), device
+
+
 def _finding(first: _Job, second: _Job, ctx: Context) -> Finding:
-    shared = sorted(first.devices & second.devices, key=int)
+    shared = sorted(first.devices & second.devices, key=_by_number)
     if shared:
         what = f"GPU {shared[0]}" if len(shared) == 1 else f"GPUs {', '.join(shared)}"
-        listed = f"CUDA_VISIBLE_DEVICES = {','.join(sorted(second.devices, key=int))}"
+        listed = f"CUDA_VISIBLE_DEVICES = {','.join(sorted(second.devices, key=_by_number))}"
         value, help_ = second.says or listed, "give each job GPUs of its own"
     else:
         port = sorted(first.ports & second.ports)[0]

@@ -24,7 +24,7 @@ from verlint.languages.bash.wrappers import program_name, unwrap
 from verlint.lazy import pattern
 from verlint.rule import ERROR, Context, rule
 from verlint.source import Span
-from verlint.value import Text
+from verlint.value import Text, whole
 from verlint_rules.shell.batch_jobs import with_jobs
 
 _QUICK = frozenset(
@@ -101,7 +101,8 @@ def _holds_up(command: Command, ctx: Context) -> bool:
 
 def _is_short(word: Text) -> bool:
     """Whether a time of `sleep` is known and short."""
-    return word.known is not None and word.known.isdigit() and int(word.known) <= _LONGEST_SLEEP
+    seconds = None if word.known is None else whole(word.known)
+    return seconds is not None and seconds <= _LONGEST_SLEEP
 
 
 def _finding(commands: Sequence[Command], job: Span | None, script: Script, ctx: Context) -> Finding:

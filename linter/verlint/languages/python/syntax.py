@@ -14,6 +14,7 @@ from functools import cache
 import libcst as cst
 from libcst.metadata import ByteSpanPositionProvider, CodeSpan, MetadataWrapper
 
+from verlint.languages.python.tree import tree
 from verlint.record import dataclass
 from verlint.source import Source, Span
 
@@ -69,13 +70,10 @@ def parse(source: Source) -> Parsed | None:
 def _is_sound(text: str) -> bool:
     if len(text) > MAX_LENGTH or "\0" in text:
         return False
-    try:
-        with warnings.catch_warnings():  # of escapes that mean nothing
-            warnings.simplefilter("ignore")
-            tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    module = tree(text)
+    if module is None:
         return False
-    level: list[ast.AST] = [tree]
+    level: list[ast.AST] = [module]
     for _ in range(MAX_DEPTH):
         level = [child for node in level for child in ast.iter_child_nodes(node)]
         if not level:
