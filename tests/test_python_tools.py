@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from verlint.languages.python.embedded import shell_texts
 from verlint.languages.python.options import Interface, read_call
 from verlint.languages.python.prescan import surely_takes
 from verlint.languages.python.tool import Tool, tool
+from verlint.languages.python.tree import span_of, tree
 from verlint.settings import Settings
 from verlint.source import Source
 from verlint.value import Hole, Literal, Text, literal
@@ -436,3 +438,15 @@ def test_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
     data = json.loads(capsys.readouterr().out)
     assert [each["path"] for each in data["files"]] == ["/data/raw.json", "<--folder>/<--split>.json"]
     assert main(["show", "tools/none.py"]) == 2
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
+def test_places_by_the_standard_library(ends: str) -> None:
+    """It counts bytes of UTF-8, and a lone carriage return ends a line too."""
+    source = Source("tool.py", ends.join(['"""Ã¤ 😀"""', 'x = f("😀", trust=True)', "y = g(1)"]))
+    module = tree(source.text)
+    assert module is not None
+    calls = [node for node in ast.walk(module) if isinstance(node, ast.Call)]
+    assert [span_of(source, call).text for call in calls] == ['f("😀", trust=True)', "g(1)"]
+    assert span_of(source, calls[0].keywords[0]).text == "trust=True"
+    assert tree("x = (") is None

@@ -150,7 +150,7 @@ def _function(source: Source, name: str) -> _Function | None:
     """The function of a file, if a plain `def` at its top level is all that makes the name."""
     import ast
 
-    from verlint.languages.python.tree import tree
+    from verlint.languages.python.tree import offset, tree
 
     module = tree(source.text)
     if module is None:
@@ -164,7 +164,7 @@ def _function(source: Source, name: str) -> _Function | None:
     positional = [*args.posonlyargs, *args.args]
     plain = positional[: len(positional) - len(args.defaults)]
     only = [each for each, default in zip(args.kwonlyargs, args.kw_defaults, strict=True) if default is None]
-    start = source.text.find("def ", _offset(source, made[0].lineno))
+    start = source.text.find("def ", offset(source, made[0].lineno))
     return _Function(
         start,
         source.text.find("\n", start) if "\n" in source.text[start:] else len(source.text),
@@ -189,13 +189,6 @@ def _names_made(node: ast.stmt) -> set[str]:
         elif isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             names.add(each.name)
     return names
-
-
-def _offset(source: Source, line: int) -> int:
-    at = 0
-    for _ in range(line - 1):
-        at = source.text.index("\n", at) + 1
-    return at
 
 
 def _unfit(

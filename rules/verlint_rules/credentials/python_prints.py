@@ -22,7 +22,7 @@ def printed_credentials(source: Source) -> Iterator[tuple[str, str, Span]]:
         return
     import ast
 
-    from verlint.languages.python.tree import tree
+    from verlint.languages.python.tree import span_of, tree
 
     module = tree(text)
     if module is None:
@@ -34,7 +34,7 @@ def printed_credentials(source: Source) -> Iterator[tuple[str, str, Span]]:
             for value in _shown(argument):
                 name = _variable(value)
                 if name is not None and (not name or is_secret_name(name)):
-                    yield name, by, _span(source, value)
+                    yield name, by, span_of(source, value)
 
 
 def _printer(call: ast.Call) -> str:
@@ -93,13 +93,3 @@ def _text(node: ast.expr) -> str | None:
     import ast
 
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value else None
-
-
-def _span(source: Source, node: ast.expr) -> Span:
-    start = _offset(source, node.lineno, node.col_offset)
-    return source.span(start, _offset(source, node.end_lineno or node.lineno, node.end_col_offset or 0))
-
-
-def _offset(source: Source, line: int, column: int) -> int:
-    """The offset of a place that is counted in UTF-8 bytes."""
-    return source.offset(line) + len(source.line(line).encode()[:column].decode("utf-8", "ignore"))

@@ -11,7 +11,7 @@ from verlint.experiment.places import variants_in
 from verlint.experiment.project import Project
 from verlint.experiment.tools import called_source
 from verlint.experiment.variants import Variant
-from verlint.languages.python.tree import tree
+from verlint.languages.python.tree import span_of, tree
 from verlint.source import Source, Span
 from verlint_rules.reading.named_files import bases_of, join, seen_from
 
@@ -74,7 +74,7 @@ def fixed_addresses(source: Source, *, run: bool) -> Iterator[tuple[str, Span]]:
     for value, name in found:
         text = _text(value)
         if text and (not name or names[name] == 1):
-            yield text, _span(source, value)
+            yield text, span_of(source, value)
 
 
 def _nodes(module: ast.Module, run: bool) -> Iterator[ast.AST]:
@@ -98,13 +98,3 @@ def _text(node: ast.expr) -> str:
     if isinstance(node, ast.JoinedStr) and node.values:
         node = node.values[0] if isinstance(node.values[0], ast.Constant) else node
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
-
-
-def _span(source: Source, node: ast.expr) -> Span:
-    start = _offset(source, node.lineno, node.col_offset)
-    return source.span(start, _offset(source, node.end_lineno or node.lineno, node.end_col_offset or 0))
-
-
-def _offset(source: Source, line: int, column: int) -> int:
-    """The offset of a place that is counted in UTF-8 bytes."""
-    return source.offset(line) + len(source.line(line).encode()[:column].decode("utf-8", "ignore"))

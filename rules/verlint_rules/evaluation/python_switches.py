@@ -119,12 +119,7 @@ def _true(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is True
 
 
-def _span(source: Source, first: ast.keyword | ast.expr | ast.Assign, last: ast.expr | None = None) -> Span:
-    last = last or first  # type: ignore[assignment]
-    start = _offset(source, first.lineno, first.col_offset)
-    return source.span(start, _offset(source, last.end_lineno or 1, last.end_col_offset or 0))  # type: ignore[union-attr]
+def _span(source: Source, first: ast.keyword | ast.expr | ast.stmt, last: ast.expr | None = None) -> Span:
+    from verlint.languages.python.tree import span_of
 
-
-def _offset(source: Source, line: int, column: int) -> int:
-    """The offset of a place that is counted in UTF-8 bytes."""
-    return source.offset(line) + len(source.line(line).encode()[:column].decode("utf-8", "ignore"))
+    return span_of(source, first, last)
