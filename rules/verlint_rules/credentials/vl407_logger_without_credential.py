@@ -5,6 +5,8 @@ Found are: a key that the launcher takes out of the environment before the launc
 and the reverse contradiction: the logger is on while `WANDB_MODE=disabled` or `WANDB_DISABLED=true` throws everything
 away that a training run sends to it.
 
+An image may bring a mode of its own, so a container is looked at only where the launch names its loggers.
+
 A job that nobody watches (Slurm, `ray job submit`, `nohup`) in a project that nowhere speaks of a key, a login or a
 mode needs verification: without a login on the node wandb asks for a key there, and nobody answers. Launchers that
 are started by hand are left alone, for most people have logged in once.
@@ -50,7 +52,7 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
             yield ctx.fail(at, message, help=help_).with_related(written_at(off[1]), off[0])
         return
     if launch.command.around.elsewhere:
-        taken = _kept_out(launch.command, ctx.project)
+        taken = _kept_out(launch.command, ctx.project) if logger.given else None
     else:
         taken = _taken_away(launch.command, ctx.project)
     if taken is not None:

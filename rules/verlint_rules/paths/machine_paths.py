@@ -27,6 +27,7 @@ _SYSTEM = pattern(
 )
 _ILLUSTRATION = pattern(r"(?i)(?:^|/)(?:path[-_]?to|(?:your|my|some)[-_]|your(?:/|$)|xxx+|path(?:/|$)|\.\.\.)")
 _DEFAULT = pattern(r"\$\{\w+:?[-=][\"']?$")
+_BINDING = pattern(r"(?:--container-mounts|--bind)[=\s]+(\S+)")
 _GLUED = pattern(r"[\w})`]")
 _SHARED = frozenset(["tmp", "root", "workspace"])
 """Folders of which the first part is the root: what stands below them is no machine's or user's name."""
@@ -367,19 +368,40 @@ def free_uses(project: Project, source: Source) -> list[Use]:
     by_name = assignments_by_name(project, source)
     taken = [root.assignment.value_span for root in fixed_roots(project, source)]
     taken += [each.value_span for each in assignments_in(project, source) if replaceable(each, by_name)]
-    found = uses_of(project).written_in(source)
+    mounts = bound_folders(source)
     return [
-        use for use in found if use.path.span is not None and not any(within(use.path.span, span) for span in taken)
+        use
+        for use in uses_of(project).written_in(source)
+        if use.path.span is not None
+        and not any(within(use.path.span, span) for span in taken)
+        and not is_below(use.path.text, mounts)
     ]
+
+
+def bound_folders(source: Source) -> list[str]:
+    """The folders of containers that a file binds to others outside: `apptainer exec --bind`, `srun
+    --container-mounts`. They are what the binding says, on every machine."""
+    if "--bind" not in source.text and "--container-mounts" not in source.text:
+        return []
+    found = []
+    for match in _BINDING.finditer(source.text):
+        for each in match[1].replace('"', "").replace("'", "").split(","):
+            outside, colon, rest = each.rpartition(":/")
+            inside = "/" + rest.partition(":")[0].rstrip("/")
+            if colon and inside not in ("/", outside.rstrip("/")):
+                found.append(inside)
+    return found
 
 
 def fixed_roots(project: Project, source: Source) -> list[FixedRoot]:
     """The assignments of a file that fix a root which the caller cannot choose; one a place."""
     found: dict[int, FixedRoot] = {}
-    by_name = assignments_by_name(project, source)
+    by_name, mounts = assignments_by_name(project, source), bound_folders(source)
     for assignment in assignments_in(project, source):
         path = _whole_path(assignment)
         if path is None or path.span is None or assignment.name in LOCATIONS or replaceable(assignment, by_name):
+            continue
+        if is_below(path.text, mounts):
             continue
         used = _first_use(uses_of(project), assignment, path.span)
         if used:
