@@ -108,6 +108,8 @@ def test_options_that_are_named_exist(page: Path) -> None:
         "--config-dir",
         "--config-name",
         "--config-path",
+        "--dependency",
+        "--wrap",
     } | set(re.findall(r"--\w+_\w+", prose(page)))
     named = set(re.findall(r"(?<=`)(?:verlint [^`]*?)?(--[a-z][\w-]*)", prose(page)))
     assert named - options - others == set()

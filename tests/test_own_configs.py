@@ -11,6 +11,7 @@ from shutil import copytree
 import pytest
 
 import hydra_oracle as oracle
+import verlint
 from test_verl_compose import overrides, plain
 from test_verl_in_use import launches, put
 from verlint.experiment.launch import Launch
@@ -400,3 +401,21 @@ def test_a_recipe_of_a_release(
     found = launch_in(tmp_path, monkeypatch, {"run.sh": run + "\n"}, verl=verl)
     refused = None if found.config is None else [each.override.key for each in found.config.refusals if each.override]
     assert refused == expected
+
+
+ENDLESS = {
+    "itself": {"a": "defaults: [a, _self_]\n"},
+    "circle": {"a": "defaults: [b]\n", "b": "defaults: [c]\n", "c": "defaults: [a]\n"},
+    "group": {"a": "defaults:\n  - g: x\n", "g/x": "defaults:\n  - /g: x\n"},
+    "fan": {f"{'abcdefghijklmnopqrstuvwxyz'[at]}": f"defaults: [{', '.join('bcdefghijklmnopqrstuvwxyz'[at:] or 'z')}]\n" for at in range(25)} | {"z": "k: 1\n"},
+    "levels": {"a": "".join(f"{'  ' * at}k{at}:\n" for at in range(900)) + "  " * 900 + "v: 1\n"},
+    "brackets": {"a": "k: " + "[" * 5000 + "]" * 5000 + "\n"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", ENDLESS)
+def test_configs_without_end(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    launcher = 'python3 -m verl.trainer.main_ppo --config-path="$PWD/conf" --config-name=a trainer.nnodes=1\n'
+    put(tmp_path, {"run.sh": launcher, **{f"conf/{name}.yaml": text for name, text in ENDLESS[case].items()}})
+    assert not verlint.check(".").crashed

@@ -105,6 +105,10 @@ def _int(text: str) -> int:
     return sign * int(digits)
 
 
+_DEEPEST = 100
+"""Levels that are read by the quick reader here; what is deeper is left to the reader of YAML, which has a limit."""
+
+
 def read_config(source: Source) -> ConfigFile:
     """A config file. Raises ConfigError for what is no mapping or no YAML."""
     text = source.text
@@ -194,7 +198,7 @@ class _Lines:
             if dash and own >= indent:
                 return self._list(own, path)
             if own > indent:
-                if key is None:
+                if key is None or path.count(".") > _DEEPEST:
                     raise _NotSimple
                 return self._mapping(own, path + ".")
         return None
@@ -281,6 +285,8 @@ def _flow(text: str) -> Data:
         if sign is not None:
             tokens.append((sign, None))
             depth += 1 if sign in "[{" else -1 if sign in "]}" else 0
+            if depth > _DEEPEST:
+                raise _NotSimple
         else:
             tokens.append(
                 ("", double if double is not None else single if single is not None else scalar(plain.rstrip()))

@@ -15,6 +15,9 @@ from verlint.verl.config_yaml import ConfigError, ConfigFile
 from verlint.verl.group_choices import GLOBAL, SELF, Choice, Choices, Default
 from verlint.verl.interpolation import Broken, Resolver, Unknown, has_reference
 
+_DEEPEST, _MOST = 40, 2000
+"""Configs that take one another, and configs of one launch: Hydra knows no limit but Python's, and none has a tenth."""
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -43,6 +46,8 @@ class DefaultsList:
         self._added = choices.added
         self._deleted = choices.deleted
         self._used: set[str] = set()
+        self._open: list[str] = []
+        self._parts = 0
         self._deletions_used: set[str] = set()
         self.chosen: dict[str, Choice] = {}
 
@@ -74,6 +79,17 @@ class DefaultsList:
                 raise ConfigError(f"cannot delete {key}: it is not in the defaults list")
 
     def _expand(self, tree: _Tree, *, interpolated: bool) -> None:
+        self._parts += 1
+        if len(self._open) >= _DEEPEST or self._parts > _MOST:
+            circle = len(self._open) > len(set(self._open))
+            raise ConfigError(f"{self._open[0]} is made of {'itself' if circle else 'too many configs'}")
+        self._open.append(tree.node.config_path if isinstance(tree.node.choice, (str, type(None))) else "")
+        try:
+            self._expand_open(tree, interpolated)
+        finally:
+            self._open.pop()
+
+    def _expand_open(self, tree: _Tree, interpolated: bool) -> None:
         node = tree.node
         loaded = None
         if not isinstance(node.choice, list) and node.choice is not None and not has_reference(node.choice):

@@ -48,10 +48,10 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
         return
     if any("=" not in each.word.shown for each in faulty) and is_cut(launch, ctx.project):
         faulty = [each for each in faulty if "=" in each.word.shown]
-    split = _split_by_blanks(launch)
+    split, wrong = _split_by_blanks(launch), {id(each) for each in faulty}
     last = -2
     for number, override in enumerate(launch.overrides):
-        if override not in faulty or override.error is None:
+        if id(override) not in wrong or override.error is None:
             continue
         if "=" not in override.word.shown:
             last, before = number, last
