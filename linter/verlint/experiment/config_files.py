@@ -24,6 +24,8 @@ from verlint.verl.interpolation import ConfigError
 
 TYPE_CHECKING = False  # as `typing` says it, without its import
 if TYPE_CHECKING:
+    from collections import abc
+
     from verlint.files.made import Files
     from verlint.verl.defaults_list import Part
     from verlint.verl.programs import HydraMain
@@ -187,19 +189,19 @@ def read_with_others(named: Named, tree: Files) -> ConfigOfLaunch | None:
     found = _read_all(named, tree)
     if found is None or _EASY_FILE.search(named.source.text):
         return found
-    kept = tuple(each for each in found.overrides if not _is_copied(each, anywhere=named.own))
+    from verlint.verl.schema import leaves_of, versions
+
+    configs = [leaves_of(version, name) or {} for version in versions() for name in _WHOLE]
+    kept = tuple(each for each in found.overrides if not _is_copied(each, configs, anywhere=named.own))
     if len(found.overrides) - len(kept) < _OF_A_COPY:
         kept = found.overrides
     return replace(found, overrides=kept, base="" if named.own else found.base)
 
 
-def _is_copied(override: Override, *, anywhere: bool) -> bool:
+def _is_copied(override: Override, configs: list[abc.Mapping[str, Data]], *, anywhere: bool) -> bool:
     """Whether a line only repeats VeRL's default, as a copy of its config does: that of some version where the config
     is composed with the file itself, else that of every version that has the key."""
-    from verlint.verl.schema import leaves_of, versions
-
     mine = override.value.data if override.value.state is State.KNOWN else override.value_text.known
-    configs = [leaves_of(version, name) or {} for version in versions() for name in _WHOLE]
     same = [
         type(each[override.key]) is type(mine) and each[override.key] == mine
         for each in configs
