@@ -37,6 +37,8 @@ EXPLAINED: dict[str, str] = {
     "VL010/good-made-by-the-run/scripts/train.sh": "sbatch runs a script later, where the sandbox has no scheduler",
     "VL507/bad-other-forms/setup.sh": "what the downloads print is run, and those of the sandbox print nothing",
     "VL101/good-script-written-here/run.sh": "sbatch runs a script later, where the sandbox has no scheduler",
+    "VL910/good-batch-jobs/submit.sh": "sbatch runs a script later, where the sandbox has no scheduler",
+    "VL931/bad-submitted-in-loop/submit.sh": "sbatch runs a script later, where the sandbox has no scheduler",
     "VL402/bad-runtime-env/submit.sh": "ray job submit runs a script, where the sandbox has no cluster",
     "VL402/bad-after-the-files/train.sh": "a file that is sourced sets what is asked for, and the sandbox has no such file",
     "VL402/good-from-a-file/train.sh": "a file that is sourced sets what is asked for, and the sandbox has no such file",

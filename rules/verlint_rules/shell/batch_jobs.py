@@ -11,17 +11,17 @@ from verlint.source import Span
 
 def with_jobs(commands: Iterable[Command]) -> Iterator[tuple[Command, Span | None]]:
     """Each command with the call of `sbatch` that it is submitted with: its launcher goes on at once. None for those of
-    the launcher itself."""
-    calls: list[Span] = []
+    the launcher itself, which the calls are among."""
+    call: Command | None = None
     for command in commands:
-        yield command, _job(command, calls)
-        if command.argv and program_name(unwrap(command.argv).argv[0]) == "sbatch":
-            calls.append(command.span.in_file())
+        if call is not None and len(command.around.stack) > len(call.around.stack):
+            yield command, call.span.in_file()
+            continue
+        call = command if submits(command) else None
+        yield command, None
 
 
-def _job(command: Command, calls: list[Span]) -> Span | None:
-    places = [command.span.in_file(), *(call.span.in_file() for call in command.around.stack)] if calls else []
-    for call in calls:
-        if any(call.source is at.source and call.start <= at.start and at.end <= call.end for at in places):
-            return call
-    return None
+def submits(command: Command) -> bool:
+    """Whether a command is a call of `sbatch`."""
+    argv = unwrap(command.argv).argv
+    return bool(argv) and program_name(argv[0]) == "sbatch"

@@ -8,7 +8,7 @@ Reported for jobs of one script that are started in the background without a `wa
 known `--port`, and for a launch in front of a server that was not ended before and is not told to leave half of the
 memory free. A server without `CUDA_VISIBLE_DEVICES` takes the first GPUs, and a run with `trainer.n_gpus_per_node=8`
 all of its node. Silent where the devices come from the environment, for jobs that run one after the other, on different
-hosts (`ssh`) or in containers.
+hosts (`ssh`), in batch jobs of their own (`sbatch`) or in containers.
 
 Fix: give each job devices and a port of its own, or `wait` before the next.
 """
@@ -29,6 +29,7 @@ from verlint.rule import ERROR, Context, rule
 from verlint.source import Span
 from verlint.value import Text, whole
 from verlint_rules.evaluation.endpoints import option_value
+from verlint_rules.shell.batch_jobs import submits, with_jobs
 from verlint_rules.shell.nodes import ray_verb
 
 _LIST = pattern(r"\d+(?:,\d+)*")
@@ -90,9 +91,12 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
 
 
 def _collisions(path: Path, ctx: Context) -> Iterator[tuple[_Job, _Job]]:
-    running: list[_Job] = []
+    of_batch_jobs: dict[Span | None, list[_Job]] = {}
     ray: Command | None = None
-    for turn, command in enumerate(path.commands):
+    for turn, (command, batch_job) in enumerate(with_jobs(path.commands)):
+        if submits(command):
+            of_batch_jobs.pop(command.span.in_file(), None)  # an earlier turn of a loop
+        running = of_batch_jobs.setdefault(batch_job, [])
         if command.name == "wait" or _ends_others(command):
             running.clear()
             continue

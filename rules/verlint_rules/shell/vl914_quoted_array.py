@@ -9,13 +9,10 @@ The other way round, a blank in an override makes it several words: `data.val_fi
 
 `ARGS+=trainer.nnodes=2` without parentheses adds no element: it glues the text to the first one.
 
-`ray job submit -- "python3 -m verl.trainer.main_ppo …"` passes one word too: the job looks for a program of that whole
-name and ends with `not found`.
-
 Looked at are launches, Python programs and calls of scripts. Left alone are texts with blanks that hold no further
 override or option (prompts, names), values quoted for Hydra, a list handed to an option that takes one
 (`--vllm_args "--a 1 --b 2"`), `"${ARGS[@]}"`, `"${ARGS[0]}"`, unquoted `$CFG` and `${ARGS[*]}`, `echo`, `eval` and
-`bash -c "…"`.
+`bash -c "…"`. The command of `ray job submit` in quotes is VL933.
 
 Fix: `"${ARGS[@]}"` for an array, `$CFG` without quotes for a text of words, `'data.val_files=[a, b]'` for a list.
 """
@@ -56,14 +53,12 @@ _ELEMENT = pattern(r"[\"']?(?:[+~]{0,2}[A-Za-z_][\w-]*(?:\.[\w-]+)+=|--?[A-Za-z]
 _FIRST = pattern(r"\s*[+~]{0,2}[A-Za-z_][\w./@-]*=")
 _OPTIONS = pattern(r"\s*--?[A-Za-z][\w-]*(?:[=\s]\S+)?\s+--?[A-Za-z][\w-]*")
 _QUOTING = pattern(r"[\"'\\*?\[]")
-_COMMAND = pattern(r"(?:[\w./-]*/)?(?:python[\d.]*|bash|sh|torchrun|accelerate|uv|env|cd)[ \t]")
 
 
 @rule("VL914", "quoted-array", on=Script, severity=ERROR, since="0.1", fixable="safe")
 def check(script: Script, ctx: Context) -> Iterator[Finding]:
     yield from _glued(script, ctx)
     for site in sites_in(variants_in(ctx.project, script.source)):
-        yield from _submitted(site, ctx)
         node = _node(ctx.project, site[0]) if any(_starts_something(each, ctx) for each in site) else None
         if node is None:
             continue
@@ -108,32 +103,6 @@ def _glued(script: Script, ctx: Context) -> Iterator[Finding]:
                     text.span(arrays[each.name].start, arrays[each.name].start + len(each.name)), "an array"
                 )
                 yield finding.with_fix("add an element", Edit(span.in_file(), f"({written})"), safety=Safety.SAFE)
-
-
-def _submitted(site: Sequence[Variant], ctx: Context) -> Iterator[Finding]:
-    """A whole command that `ray job submit` gets as one word. Source: Ray, `dashboard/modules/job/cli.py:submit`, which
-    quotes each word for the shell of the job (`shlex.join`, before `list2cmdline`)."""
-    entries = [_entry_of(variant.command.argv) for variant in site]
-    words = [entry[0] for entry in entries if entry]
-    if not words or len(words) < len(site):
-        return
-    if all(_COMMAND.match(word.known or word.prefix) for word in words):
-        first = (words[0].known or words[0].prefix).split()[0]
-        yield ctx.fail(
-            words[0],
-            f"ray job submit gets this command as one word: the job looks for a program of that name, not for {first}",
-            help="take the quotes around the command away",
-        )
-
-
-def _entry_of(argv: Sequence[Text]) -> Sequence[Text]:
-    """The words behind the `--` of a `ray job submit`."""
-    if len(argv) < 4 or [word.known for word in argv[1:3]] != ["job", "submit"]:
-        return ()
-    if (argv[0].known or "").rpartition("/")[2] != "ray":
-        return ()
-    at = next((at for at, word in enumerate(argv) if word.known == "--"), len(argv))
-    return argv[at + 1 :]
 
 
 def _split(site: Sequence[Variant], ctx: Context) -> Iterator[Finding]:

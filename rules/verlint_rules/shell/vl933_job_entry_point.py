@@ -20,6 +20,7 @@ from verlint.languages.bash.wrappers import program_name, unwrap
 from verlint.lazy import pattern
 from verlint.rule import ERROR, Context, rule
 from verlint.value import Text
+from verlint_rules.shell.call_words import sites_in
 
 _WITH_VALUE = frozenset(
     ["--address", "--job-id", "--submission-id", "--runtime-env", "--runtime-env-json", "--working-dir", "--metadata",
@@ -28,36 +29,46 @@ _WITH_VALUE = frozenset(
 )  # fmt: skip
 _FLAGS = frozenset(["--no-wait", "-v", "--verbose", "--help"])
 """Options of `ray job submit`. Source: Ray's reference of its command line, 2.9 to 2.49."""
-_PROGRAM = pattern(r"\s*(?:\w+=\S*\s+)*(?:\S*/)?(?:python3?|bash|sh|uv|torchrun)\s+\S")
+_PROGRAM = pattern(r"\s*(?:\w+=\S*\s+)*(?:\S*/)?(?:python[\d.]*|bash|sh|uv|torchrun|accelerate|env|cd)\s+\S")
 
 
 @rule("VL933", "job-entry-point", on=Script, severity=ERROR, since="0.1", words=("job submit",))
 def check(script: Script, ctx: Context) -> Iterator[Finding]:
-    seen: set[object] = set()
-    for variant in variants_in(ctx.project, script.source):
-        command = variant.command
-        argv = unwrap(command.argv).argv
-        if len(argv) < 4 or program_name(argv[0]) != "ray" or [each.known for each in argv[1:3]] != ["job", "submit"]:
-            continue
-        if command.span.order() not in seen:
-            seen.add(command.span.order())
-            yield from _of_words(argv[3:], ctx)
+    for site in sites_in(variants_in(ctx.project, script.source)):
+        calls = [_words(variant.command.argv) for variant in site]
+        if calls[0]:
+            yield from _quoted(calls, ctx)
+            yield from _without_dashes(calls[0], ctx)
 
 
-def _of_words(words: Sequence[Text], ctx: Context) -> Iterator[Finding]:
-    first, behind_dashes = _entry(words)
-    if first is None or any(each.elastic for each in words[: first + 1]):
-        return
-    entry = words[first]
-    if first == len(words) - 1 and _PROGRAM.match(entry.prefix) is not None:
+def _words(argv: Sequence[Text]) -> Sequence[Text]:
+    """The words behind `ray job submit`; none for other commands."""
+    argv = unwrap(argv).argv
+    if len(argv) < 4 or program_name(argv[0]) != "ray" or [each.known for each in argv[1:3]] != ["job", "submit"]:
+        return ()
+    return argv[3:]
+
+
+def _quoted(calls: Sequence[Sequence[Text]], ctx: Context) -> Iterator[Finding]:
+    """A whole command that is one word on every way to the call. Source: Ray, `dashboard/modules/job/cli.py:submit`,
+    which quotes each word for the shell of the job (`shlex.join`, before `list2cmdline`)."""
+    entries = [None if first is None else words[first] for words in calls for first, _ in [_entry(words)]]
+    entry = entries[0]
+    if entry is not None and all(each is not None and _PROGRAM.match(each.known or each.prefix) for each in entries):
         yield ctx.fail(
             entry,
             "this command is one word in quotes: the shell on the cluster looks for a program of that whole name, and "
             "the job fails with 'not found'",
-            help="leave the quotes out: -- python3 -m …",
+            help=f"leave the quotes out: -- {entry.prefix.split()[0]} …",
         )
-    if behind_dashes:
+
+
+def _without_dashes(words: Sequence[Text], ctx: Context) -> Iterator[Finding]:
+    """An option of the command that `ray job submit` takes for its own."""
+    first, behind_dashes = _entry(words)
+    if first is None or behind_dashes:
         return
+    entry = words[first]
     for word in words[first + 1 :]:
         name = (word.known or word.prefix).partition("=")[0]
         if name == "--":
@@ -74,12 +85,13 @@ def _of_words(words: Sequence[Text], ctx: Context) -> Iterator[Finding]:
 
 
 def _entry(words: Sequence[Text]) -> tuple[int | None, bool]:
-    """Where the command of the job begins, and whether `--` stands in front of it."""
+    """Where the command of the job begins, None when words in front are not known; and whether `--` stands in front of
+    it."""
     at = 0
-    while at < len(words):
+    while at < len(words) and not words[at].elastic:
         text = words[at].known or words[at].prefix
         if text == "--":
-            return (at + 1 if at + 1 < len(words) else None), True
+            return (at + 1 if at + 1 < len(words) and not words[at + 1].elastic else None), True
         if not text.startswith("-"):
             return (at if text else None), False
         at += 2 if text in _WITH_VALUE else 1
