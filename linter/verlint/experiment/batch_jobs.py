@@ -1,15 +1,16 @@
-"""The batch jobs that a driver submits, and for which jobs each of them waits."""
+"""The batch jobs that a launcher submits, which commands belong to each, and for which jobs each of them waits."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.replay import Path
 from verlint.languages.bash.wrappers import program_name, unwrap
 from verlint.lazy import pattern
 from verlint.record import dataclass, field
+from verlint.source import Span
 from verlint.value import Literal, Text
 
 TYPE_CHECKING = False
@@ -50,19 +51,31 @@ def jobs_of(path: Path) -> tuple[dict[int, Job], dict[int, Job]]:
 
     jobs: dict[int, Job] = {}
     inside: dict[int, Job] = {}
-    current: Job | None = None
-    for number, event in enumerate(path.events):
-        if not isinstance(event, Command):
-            continue
-        if current is not None and len(event.around.stack) > len(current.command.around.stack):
-            inside[id(event)] = current
-            continue
-        current = None
-        argv = unwrap(event.argv).argv
-        if argv and program_name(argv[0]) == "sbatch":
-            current = jobs[number] = _job(number, event, batch_call(argv))
-            inside[id(event)] = current
+    numbers = [number for number, event in enumerate(path.events) if isinstance(event, Command)]
+    for number, (command, submitted) in zip(numbers, with_jobs(path.commands), strict=True):
+        if submitted is None and submits(command):
+            jobs[number] = _job(number, command, batch_call(unwrap(command.argv).argv))
+        if submitted is not None or number in jobs:
+            inside[id(command)] = jobs[max(jobs)]
     return jobs, inside
+
+
+def with_jobs(commands: Iterable[Command]) -> Iterator[tuple[Command, Span | None]]:
+    """Each command with the call of `sbatch` that it is submitted with: its launcher goes on at once. None for those of
+    the launcher itself, which the calls are among."""
+    call: Command | None = None
+    for command in commands:
+        if call is not None and len(command.around.stack) > len(call.around.stack):
+            yield command, call.span.in_file()
+            continue
+        call = command if submits(command) else None
+        yield command, None
+
+
+def submits(command: Command) -> bool:
+    """Whether a command is a call of `sbatch`."""
+    argv = unwrap(command.argv).argv
+    return bool(argv) and program_name(argv[0]) == "sbatch"
 
 
 def waits_for(job: Job, jobs: Mapping[int, Job], kinds: frozenset[str] | None = None) -> set[int] | None:

@@ -10,15 +10,16 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from verlint.experiment.launch import CONTAINERS, Launch, enters_container
+from verlint.experiment.launch import Launch
 from verlint.experiment.paths import Components, absolute, components, is_below, last_component, written_at
+from verlint.experiment.python_programs import enters_container
 from verlint.experiment.saved_roles import ROLES, saved_roles
 from verlint.experiment.script import Script
 from verlint.experiment.stage import called_file
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.pieces import MARK, flat
 from verlint.languages.bash.replay import Path
-from verlint.languages.bash.wrappers import program_name, unwrap
+from verlint.languages.bash.wrappers import CONTAINERS, program_name, unwrap
 from verlint.lazy import pattern
 from verlint.memo import WeakKeyDictionary
 from verlint.record import dataclass, field, replace

@@ -9,8 +9,9 @@ import re
 from collections.abc import Iterable, Iterator
 
 from verlint.experiment.config_files import ConfigOfLaunch, in_package, read_trainer_config
-from verlint.experiment.launch import Launch, Program
+from verlint.experiment.launch import Launch
 from verlint.experiment.launches import Launches
+from verlint.experiment.python_programs import Program
 from verlint.files.kinds import Kind
 from verlint.files.loading import Loaded
 from verlint.files.tree import Tree

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from verlint.experiment.launch import enters_container, python_program
 from verlint.experiment.paths import Components, absolute, components, parent
+from verlint.experiment.python_programs import enters_container, python_program
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.wrappers import program_name, unwrap
 from verlint.lazy import pattern

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from verlint.experiment.launch import python_program
+from verlint.experiment.python_programs import python_program
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.wrappers import program_name, unwrap
 from verlint.lazy import pattern

@@ -10,7 +10,8 @@ from pathlib import Path
 from verlint.disk import gathers
 from verlint.experiment.checkout_folders import checkout_folders
 from verlint.experiment.inference import home_of, infer, stage_in
-from verlint.experiment.launch import Launch, as_launch, launch_of, may_be_own, python_program
+from verlint.experiment.launch import Launch, as_launch, launch_of, may_be_own
+from verlint.experiment.python_programs import python_program
 from verlint.experiment.script import directives_in
 from verlint.families import FAMILIES
 from verlint.files.kinds import Kind

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from verlint.experiment.launch import LAUNCHERS, Launch
+from verlint.experiment.launch import Launch
+from verlint.experiment.python_programs import LAUNCHERS
 from verlint.languages.bash.wrappers import program_name, unwrap
 from verlint.value import Text, whole
 

@@ -31,6 +31,8 @@ _RELATIVE = pattern(
     re.M,
 )
 _ENDING = pattern(r"\.(?:sh|bash|py|slurm|sbatch)\b")
+_HOLDS = pattern(r"<<-?[ \t]*[\"'\\]?\w|\bsh\b.*-\w*c\b|\b(?:eval|ssh|wrap)\b")
+"""How a text begins that holds another one."""
 _SCRIPT_FOLDERS = frozenset(["scripts", "script", "examples", "bin", "tools", "launch", "launchers", "jobs", "slurm"])
 MAX_ANCESTORS = 8
 FEWEST_PATHS = 2
@@ -79,6 +81,21 @@ class Script:
         if found is None:
             found = self.programs[id(text)] = parse(text.text)
         return found
+
+    @cached_property
+    def inner(self) -> Sequence[tuple[Source, Program]]:
+        """The texts of several lines that it runs as scripts of their own, each with its tree, once wherever it is run:
+        here-documents, files written from them, `bash -c '…'`. None for a document."""
+        if self.document or not any(_HOLDS.search(text.text) for text in self.texts):
+            return ()
+        own = {id(text) for text in self.texts}
+        found: dict[tuple[object, str], tuple[Source, Program]] = {}
+        for path in self.resolution.paths:
+            for command in path.commands:
+                text = command.span.source
+                if id(text) not in own and "\n" in text.text.strip() and _is_within(text, own):
+                    found.setdefault((text.whole().order(), text.text), (text, self.program(text)))
+        return tuple(found.values())
 
     @property
     def name(self) -> str:
@@ -218,3 +235,12 @@ def _above_scripts(folder: str) -> str:
         if piece in _SCRIPT_FOLDERS:
             return "/".join(pieces[:number])
     return folder
+
+
+def _is_within(text: Source, own: set[int]) -> bool:
+    """Whether a text is embedded in one of some others."""
+    while text.parent is not None:
+        text = text.parent
+        if id(text) in own:
+            return True
+    return False

@@ -5,8 +5,9 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Sequence
 
-from verlint.experiment.launch import Launch, Program
+from verlint.experiment.launch import Launch
 from verlint.experiment.launches import Launches
+from verlint.experiment.python_programs import Program
 from verlint.experiment.spec import Spec, SpecFile, SpecStage
 from verlint.experiment.spec_calls import call_arguments, commands_of, homes, launcher_place
 from verlint.experiment.stage import Stage

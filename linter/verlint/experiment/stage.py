@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from verlint.experiment.inference import infer
-from verlint.experiment.launch import Launch, is_python
+from verlint.experiment.launch import Launch
+from verlint.experiment.python_programs import is_python
 from verlint.experiment.script import Script
 from verlint.families import FAMILIES, family_of_folder, stages_of_launcher
 from verlint.families.model import Family, StageKind

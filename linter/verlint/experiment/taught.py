@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 
 from verlint import disk
-from verlint.experiment.launch import Launch, Program
+from verlint.experiment.launch import Launch
 from verlint.experiment.paths import absolute, in_tree
+from verlint.experiment.python_programs import Program
 from verlint.experiment.records import fields
 from verlint.experiment.stage import Called, called_file
 from verlint.families.taught import PATHS, TaughtLauncher, taught_launchers

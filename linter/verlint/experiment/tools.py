@@ -7,8 +7,8 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from verlint.experiment.launch import python_program
 from verlint.experiment.paths import absolute, in_tree
+from verlint.experiment.python_programs import python_program
 from verlint.experiment.stage import called_file
 from verlint.files.tree import Tree
 from verlint.languages.bash.command import Command

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from verlint.experiment.launch import python_program
+from verlint.experiment.python_programs import python_program
 from verlint.languages.bash.command import Command
 from verlint.lazy import pattern
 from verlint.value import Text

@@ -16,7 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from verlint.experiment.launch import Launch, python_program
+from verlint.experiment.launch import Launch
+from verlint.experiment.python_programs import python_program
 from verlint.experiment.script import Script
 from verlint.finding import Finding
 from verlint.languages.bash.command import Command

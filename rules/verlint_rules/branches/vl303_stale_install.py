@@ -17,8 +17,8 @@ from collections.abc import Iterator
 
 from verlint.experiment.branches import BranchChange, branch_change
 from verlint.experiment.installs import install_of
-from verlint.experiment.launch import python_program
 from verlint.experiment.paths import absolute, last_component
+from verlint.experiment.python_programs import python_program
 from verlint.experiment.stage import Experiment, Stage
 from verlint.finding import Finding
 from verlint.languages.bash.command import Command

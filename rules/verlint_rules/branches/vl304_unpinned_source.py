@@ -17,12 +17,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from verlint.experiment.installs import install_of, package_name
-from verlint.experiment.launch import CONTAINERS
 from verlint.experiment.script import Script
 from verlint.experiment.stage import Experiment
 from verlint.finding import Finding
 from verlint.languages.bash.command import Command
-from verlint.languages.bash.wrappers import program_name, unwrap
+from verlint.languages.bash.wrappers import CONTAINERS, program_name, unwrap
 from verlint.lazy import pattern
 from verlint.record import dataclass
 from verlint.rule import WARNING, Context, rule

@@ -18,13 +18,12 @@ from collections.abc import Iterator
 
 from verlint.experiment.environments import goes_inside
 from verlint.experiment.installs import install_of
-from verlint.experiment.launch import CONTAINERS
 from verlint.experiment.script import Script
 from verlint.experiment.stage import Experiment, called_file
 from verlint.families.profiles import PROFILES, WITHOUT, Profile, profile_of_gpu, profile_of_image
 from verlint.finding import Finding
 from verlint.languages.bash.command import Command
-from verlint.languages.bash.wrappers import program_name, unwrap
+from verlint.languages.bash.wrappers import CONTAINERS, program_name, unwrap
 from verlint.lazy import pattern
 from verlint.record import dataclass
 from verlint.rule import ERROR, Context, rule

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 
 from verlint.experiment.environments import Environment, activated, deactivates, goes_inside, made, shell_of
 from verlint.experiment.installs import Install, install_of, package_name
-from verlint.experiment.launch import python_program
+from verlint.experiment.python_programs import python_program
 from verlint.experiment.script import Script
 from verlint.experiment.stage import Experiment
 from verlint.finding import Finding

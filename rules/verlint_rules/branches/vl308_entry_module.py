@@ -18,8 +18,9 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator, Sequence
 
-from verlint.experiment.launch import MAIN, Launch, Program, python_program
+from verlint.experiment.launch import Launch
 from verlint.experiment.project import Project
+from verlint.experiment.python_programs import MAIN, Program, python_program
 from verlint.experiment.stage import Experiment
 from verlint.experiment.variants import Variant
 from verlint.files.tree import Tree

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from verlint.experiment.launch import Launch, python_program
+from verlint.experiment.launch import Launch
 from verlint.experiment.project import Project
+from verlint.experiment.python_programs import python_program
 from verlint.experiment.script import Script
 from verlint.languages.bash.command import Command
 from verlint.memo import WeakKeyDictionary

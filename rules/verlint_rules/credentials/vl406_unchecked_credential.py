@@ -23,9 +23,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from verlint.experiment.all_files import of_all_files
-from verlint.experiment.launch import Launch, python_program
+from verlint.experiment.launch import Launch
 from verlint.experiment.places import assignments_by_name, assignments_in, variants_in
 from verlint.experiment.project import Project
+from verlint.experiment.python_programs import python_program
 from verlint.files.kinds import Kind
 from verlint.files.loading import Loaded
 from verlint.finding import Edit, Finding, Safety

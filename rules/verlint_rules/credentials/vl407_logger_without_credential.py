@@ -19,13 +19,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from verlint.experiment.launch import CONTAINERS, Launch
+from verlint.experiment.launch import Launch
 from verlint.experiment.paths import written_at
 from verlint.experiment.places import variants_in
 from verlint.experiment.project import Project
 from verlint.finding import Finding
 from verlint.languages.bash.command import Command
-from verlint.languages.bash.wrappers import program_name, unwrap
+from verlint.languages.bash.wrappers import CONTAINERS, program_name, unwrap
 from verlint.lazy import pattern
 from verlint.rule import WARNING, Context, rule
 from verlint.source import Span

@@ -5,9 +5,8 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator, Sequence
 
-from verlint.experiment.launch import CONTAINERS
 from verlint.languages.bash.command import Command
-from verlint.languages.bash.wrappers import program_name, unwrap
+from verlint.languages.bash.wrappers import CONTAINERS, program_name, unwrap
 from verlint.lazy import pattern
 from verlint.record import dataclass
 from verlint.source import Span

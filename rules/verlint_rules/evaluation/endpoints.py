@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from verlint.experiment.launch import python_program
 from verlint.experiment.project import Project
+from verlint.experiment.python_programs import python_program
 from verlint.files.kinds import Kind
 from verlint.files.loading import Loaded
 from verlint.languages.bash.command import Command

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from verlint.experiment.launch import LAUNCHERS, is_python
 from verlint.experiment.places import assignments_by_name, assignments_in, replaceable, within
 from verlint.experiment.project import Project
+from verlint.experiment.python_programs import LAUNCHERS, is_python
 from verlint.experiment.stage import called_file
 from verlint.files.kinds import SHELL_SUFFIXES
 from verlint.languages.bash.command import Assignment, Command

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 
 from verlint.experiment.all_files import of_all_files
 from verlint.experiment.branches import branch_change
-from verlint.experiment.launch import python_program
 from verlint.experiment.project import Project
+from verlint.experiment.python_programs import python_program
 from verlint.experiment.stage import called_file
 from verlint.experiment.variants import Variant
 from verlint.files.tree import Tree

@@ -28,7 +28,6 @@ from verlint.lazy import pattern
 from verlint.rule import ERROR, WARNING, Context, rule
 from verlint.source import Source, Span
 from verlint_rules.shell.illustration import is_illustration
-from verlint_rules.shell.inner_texts import inner_texts
 from verlint_rules.shell.line_ends import has_windows_lines
 
 _OTHER_SHELL = pattern(r"#!.*\b(?:zsh|fish|t?csh|ksh\w*|python\w*|perl)\b")
@@ -54,7 +53,7 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
             verdict = f"stops reading this {what} without a word" if problem.silent else f"rejects this {what}"
             message = f"bash {verdict}: {problem.message}; {_what_runs(text, program)}"
             yield _with_opener(ctx.fail(_place(text, problem), message), text, problem)
-    for text, program in inner_texts(script):
+    for text, program in script.inner:
         problem = program.problem
         as_written = text.whole().in_file().text == text.text
         if problem is None or not as_written or _not_for_bash(text) or _ends_before(program):

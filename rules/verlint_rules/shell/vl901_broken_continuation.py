@@ -43,7 +43,6 @@ from verlint_rules.shell.continuation import (
     stray_elements,
 )
 from verlint_rules.shell.illustration import is_illustration
-from verlint_rules.shell.inner_texts import inner_texts
 from verlint_rules.shell.joined_lines import (
     BlankCommand,
     CommentWords,
@@ -95,7 +94,7 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
                 yield _windows(text, program, ctx)
             continue
         yield from _of_text(text, program, ctx, document=script.document)
-    for text, program in inner_texts(script):
+    for text, program in script.inner:
         if not has_windows_lines(text.text):
             yield from map(_where_written, _of_text(text, program, ctx, document=False))
 

@@ -17,7 +17,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from verlint.experiment.launch import MAIN, Launch
+from verlint.experiment.batch_jobs import submits, with_jobs
+from verlint.experiment.launch import Launch
+from verlint.experiment.python_programs import MAIN
 from verlint.experiment.script import Script
 from verlint.finding import Finding
 from verlint.languages.bash.command import Command
@@ -29,7 +31,6 @@ from verlint.rule import ERROR, Context, rule
 from verlint.source import Span
 from verlint.value import Text, whole
 from verlint_rules.evaluation.endpoints import option_value
-from verlint_rules.shell.batch_jobs import submits, with_jobs
 from verlint_rules.shell.nodes import ray_verb
 
 _LIST = pattern(r"\d+(?:,\d+)*")

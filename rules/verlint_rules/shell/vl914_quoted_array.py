@@ -22,9 +22,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from verlint.experiment.launch import python_program
 from verlint.experiment.places import variants_in
 from verlint.experiment.project import Project
+from verlint.experiment.python_programs import python_program
 from verlint.experiment.script import Script
 from verlint.experiment.stage import called_file
 from verlint.experiment.variants import Variant

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from verlint.experiment.launch import python_program
+from verlint.experiment.python_programs import python_program
 from verlint.finding import Edit, Finding, Safety
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.wrappers import unwrap

@@ -39,7 +39,6 @@ from verlint.lazy import pattern
 from verlint.rule import ERROR, Context, rule
 from verlint.source import Source, Span
 from verlint_rules.shell.illustration import is_illustration
-from verlint_rules.shell.inner_texts import inner_texts
 
 _NAME = pattern(r"[A-Za-z_]\w*")
 _VALUE = pattern(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[Tt]rue|[Ff]alse|None|null")
@@ -92,7 +91,7 @@ _PRINTING = frozenset(["echo", "printf", "print", "test", "expr", "let", "log", 
     ),
 )
 def check(script: Script, ctx: Context) -> Iterator[Finding]:
-    for text, program in chain(script.syntax, inner_texts(script)):
+    for text, program in chain(script.syntax, script.inner):
         if script.document and is_illustration(text.text):
             continue
         functions = _functions(program)

@@ -21,7 +21,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from verlint.experiment.launch import python_program
+from verlint.experiment.batch_jobs import with_jobs
+from verlint.experiment.python_programs import python_program
 from verlint.experiment.script import Script
 from verlint.finding import Finding
 from verlint.languages.bash.command import Command
@@ -32,7 +33,6 @@ from verlint.lazy import pattern
 from verlint.rule import ERROR, Context, rule
 from verlint.source import Span
 from verlint_rules.evaluation.endpoints import MODEL_SERVERS
-from verlint_rules.shell.batch_jobs import with_jobs
 
 _PROGRAMS = {
     "vllm": ("serve",),

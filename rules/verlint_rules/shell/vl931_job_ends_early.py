@@ -16,7 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from verlint.experiment.launch import python_program
+from verlint.experiment.batch_jobs import with_jobs
+from verlint.experiment.python_programs import python_program
 from verlint.experiment.script import Script
 from verlint.finding import Finding
 from verlint.languages.bash.command import Command
@@ -25,7 +26,6 @@ from verlint.lazy import pattern
 from verlint.rule import ERROR, Context, rule
 from verlint.source import Span
 from verlint.value import Text, whole
-from verlint_rules.shell.batch_jobs import with_jobs
 
 _QUICK = frozenset(
     ["echo", "printf", "date", "cd", "pushd", "popd", "export", "declare", "typeset", "readonly", "set", "unset", ":",

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from verlint.experiment.launch import Launch, is_python
+from verlint.experiment.launch import Launch
+from verlint.experiment.python_programs import is_python
 from verlint.finding import Finding
 from verlint.languages.bash.wrappers import program_name, unwrap
 from verlint.lazy import pattern

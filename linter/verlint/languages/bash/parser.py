@@ -35,12 +35,8 @@ from verlint.languages.bash.syntax import (
 )
 from verlint.lazy import pattern
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from re import Match
-
 _CLOSING = frozenset(["then", "elif", "else", "fi", "do", "done", "esac", "}"])
-_RESERVED = pattern(
+RESERVED = pattern(
     r"(?:then|elif|else|fi|done|do|esac|\}|if|case|while|until|for|in|function|\{|!|\[\[|\]\]|time|select|coproc)"
     r"(?=(?:\\\n)*(?:[ \t\n;&|<>()]|\Z))"
 )
@@ -48,7 +44,6 @@ _BEGIN_RESERVED = frozenset("tefdicwus}{![]")
 _BEGIN_CLOSING = frozenset("tefd})")
 _BEGIN_REDIRECT = frozenset("<>&{")
 _LONE = pattern(r"([A-Za-z_][A-Za-z0-9_]*)(\+?)=")
-_SPLIT = pattern(r"(?<![^\s;&|<>()])([a-z]+)((?:\\\n)+)([a-z]+)(?![^\s;&|<>()])")
 
 _READERS = {
     "if": "_if", "while": "_while", "until": "_while", "for": "_for", "select": "_for", "case": "_case",
@@ -193,7 +188,7 @@ class Parser(ConditionReader):
         pos = self.pos
         if pos >= self.stop or self.text[pos] not in _BEGIN_RESERVED:
             return ""
-        match = _RESERVED.match(self.text, pos, self.stop)
+        match = RESERVED.match(self.text, pos, self.stop)
         return "" if match is None else match.group()
 
     def _keyword(self, word: str, opener: str, opened: int) -> None:
@@ -488,38 +483,21 @@ def parse(text: str, *, file: bool = True, stand_ins: bool = False) -> Program:
 
     Never raises on bad input: the fault is in `Program.problem`, and the commands before it are kept.
     """
-    whole, moved = _with_whole_keywords(text)
+    if not _may_split_a_word(text):
+        return Parser(text, final_backslash=file, stand_ins=stand_ins).program()
+    from verlint.languages.bash.split_keywords import put_back, with_whole_keywords
+
+    whole, moved = with_whole_keywords(text)
     program = Parser(whole, final_backslash=file, stand_ins=stand_ins).program()
-    if moved:
-        _put_back(program, moved)
+    put_back(program, moved)
     return program
 
 
-def _with_whole_keywords(text: str) -> tuple[str, dict[tuple[int, int], int]]:
-    """The text with a continued line inside a reserved word (`do⏎ne`) moved behind that word; nothing else moves. And
-    the places of these words, each with the characters that were moved."""
-    moved: dict[tuple[int, int], int] = {}
-
-    def rejoined(found: Match[str]) -> str:
-        before, between, behind = found.groups()
-        if not _RESERVED.fullmatch(before + behind):
-            return found.group()
-        moved[found.start(), found.end() - len(between)] = len(between)
-        return str(before + behind + between)
-
+def _may_split_a_word(text: str) -> bool:
+    """Whether a continued line stands between letters, where it may split a reserved word."""
     at = text.find("\\\n")
     while at >= 0:
         if text[max(at - 1, 0)].islower() and text[at + 2 : at + 3].islower():
-            return _SPLIT.sub(rejoined, text), moved
+            return True
         at = text.find("\\\n", at + 2)
-    return text, moved
-
-
-def _put_back(program: Program, moved: dict[tuple[int, int], int]) -> None:
-    """Where such a word is an argument, its characters end behind the continued line."""
-    from verlint.languages.bash.walk import walk
-
-    for group in program.groups:
-        for node in walk(group):
-            if isinstance(node, Lit) and (node.start, node.end) in moved:
-                node.end += moved[node.start, node.end]
+    return False
