@@ -196,7 +196,6 @@ T17t  | 0.8.0  |        | FULLY STREAMED async_training.trigger_parameter_sync_s
 T17l  | 0.8.0  |        | FULLY STREAMED rollout.calculate_log_probs=False | FULLY STREAMED rollout.calculate_log_probs=True
 T17h  | 0.8.0  |        | FULLY STREAMED actor_rollout_ref.hybrid_engine=True | FULLY STREAMED
 T17g  | 0.8.0  |        | FULLY STREAMED ++rollout.nnodes=1 RAW:rollout.nnodes=0 | FULLY STREAMED
-S31   | 0.4.1  |        | model.lora_rank=32 trainer.save_freq=10 actor.checkpoint.save_contents=[model,hf_model] | model.lora_rank=32 trainer.save_freq=10 actor.checkpoint.save_contents=[model]
 V17   | 0.6.1  |        | model.lora_rank=1024                          | model.lora_rank=64
 S26   | 0.6.1  |        | v1=False trainer.total_training_steps=100 trainer.total_epochs=1 data.train_max_samples=640 | v1=False trainer.total_training_steps=10 trainer.total_epochs=1 data.train_max_samples=640
 S26   | 0.2    |        | FEW v1=False trainer.total_training_steps=100 trainer.total_epochs=2 | FEW v1=False trainer.total_training_steps=2 trainer.total_epochs=2

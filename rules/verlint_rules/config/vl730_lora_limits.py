@@ -6,15 +6,10 @@ and later; since 0.7.1 also `model.lora.rank`, which wins, and not for adapters 
 Up to 0.6.0 VeRL asks vLLM for room for exactly the rank of the adapters, and vLLM knows 8, 16, 32, 64, 128, 256, 320
 and 512 (1 since 0.12): with any other the workers do not start. Newer versions round it up.
 
-FSDP checkpoints with `hf_model` in `actor.checkpoint.save_contents` hold the weights under the names of the wrapped
-model (`base_model.model.…base_layer.weight`), with the adapters beside them. `from_pretrained` finds none of its own
-names in the folder `huggingface`, so a later stage that loads it starts from random weights. That is a warning.
-
 With `rollout.layered_summon=True` only the adapters are sent to vLLM, layer by layer, so vLLM must have loaded the
 model itself. With the default `rollout.load_format` (dummy weights) VeRL stops when it first sends weights.
 
-Fix: set the rank to 512 or less, or train the whole model; leave `hf_model` out, and take adapter and base
-model from the checkpoint with `verl.model_merger`.
+Fix: set the rank to 512 or less, or train the whole model.
 """
 
 from __future__ import annotations

@@ -7,16 +7,14 @@ Source: `utils/config.py:validate_config` (from 0.6.1), `workers/rollout/vllm_ro
 from __future__ import annotations
 
 from verlint.verl.constraints import Ask, Row
-from verlint.verl.facts import ACTOR, MODEL, ROLLOUT, Facts
+from verlint.verl.facts import MODEL, ROLLOUT, Facts
 
 RANK = f"{MODEL}.lora_rank"
 NEW_RANK = f"{MODEL}.lora.rank"
 MERGE = f"{MODEL}.lora.merge"
 NAME = f"{ROLLOUT}.name"
-CONTENTS = f"{ACTOR}.checkpoint.save_contents"
 LAYERED = f"{ROLLOUT}.layered_summon"
 LOAD_FORMAT = f"{ROLLOUT}.load_format"
-SAVES = "trainer.save_freq"
 LARGEST = 512
 """The largest rank that vLLM loads. Source: `MaxLoRARanks` of `vllm/config/lora.py`, and VeRL's own copy of it."""
 
@@ -74,12 +72,6 @@ def _help(facts: Facts) -> str:
     return f"set {_rank_key(facts)} to {LARGEST} or less"
 
 
-def _unmerged(facts: Facts) -> bool:
-    if not facts.sharded or not facts.given(CONTENTS) or "hf_model" not in facts.texts(CONTENTS):
-        return False
-    return facts.count(RANK, 0) > 0 and facts.number(SAVES) > 0 and facts.trains
-
-
 def _never_sent(facts: Facts) -> bool:
     """Layer by layer only adapters are sent, and the engine has made up the model itself."""
     if not facts.sharded or facts.text(NAME) != "vllm" or "dummy" not in facts.text(LOAD_FORMAT):
@@ -124,18 +116,5 @@ ROWS: tuple[Row, ...] = (
         "collect_lora_params: base-model is preloaded in vllm",
         "VeRL stops when it first sends weights",
         fix=lambda facts: (LOAD_FORMAT, "safetensors"),
-    ),
-    Row(
-        "S31",
-        "0.4.1",
-        (CONTENTS, RANK, SAVES),
-        _unmerged,
-        lambda facts: f"{CONTENTS.removeprefix('actor_rollout_ref.')} has hf_model with {facts.said(RANK)}",
-        lambda facts: (
-            f"take hf_model out of {CONTENTS}: verl.model_merger writes adapter and base model of a checkpoint"
-        ),
-        "fsdp_checkpoint_manager.save_checkpoint",
-        "the folder huggingface gets base_model.* weights, adapters unmerged, which no loader takes for the model",
-        silent=True,
     ),
 )
