@@ -121,7 +121,7 @@ def _of_jobs(need: _Need, producer: Job, consumer: Job | None, jobs: dict[int, J
     if finished is None or producer.number in finished:
         return None
     message = f"this job reads {made}, and also runs when that one has failed"
-    found = ctx.fail(span, message, severity=Severity.WARNING, help="afterok in the place of afterany")
+    found = ctx.fail(span, message, severity=Severity.WARNING, help="write afterok, not afterany")
     return found.with_related(producer.command.span, "submits that job")
 
 

@@ -22,25 +22,9 @@ HOLE = "${launcher:"
 SUFFIXES = (".yaml", ".yml", ".json", ".py")
 _PROGRAMS = ("python", "torchrun", "ray", "accelerate", "deepspeed", "uv", "conda", "apptainer", "docker")
 _READING = frozenset(
-    [
-        "cat",
-        "echo",
-        "printf",
-        "tee",
-        "ls",
-        "head",
-        "tail",
-        "grep",
-        "cp",
-        "mkdir",
-        "chmod",
-        "test",
-        "[",
-        "[[",
-        "ray",
-        "wc",
-    ]
-)
+    ["cat", "echo", "printf", "tee", "ls", "head", "tail", "grep", "cp", "mkdir", "chmod", "test", "[", "[[", "ray",
+     "wc"]
+)  # fmt: skip
 """Programs that leave a file that they are given as it is, or whose writing the interpreter follows."""
 _ON_KEY = pattern(r"^[^\n#]*\$\{launcher:\w+\}[^\n:]*:(?:\s|$)|^[ \t-]*\$\{launcher:\w+\}[ \t]*$", re.MULTILINE)
 """A key with an unknown part, or a line that may be any lines."""
