@@ -78,7 +78,7 @@ and `agent_loop.py` and `vllm_async_server.py` (0.5 to 0.9.1)."""
     words=("top_p", "top_k", "min_p", "_penalty", "do_sample"),
 )
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
-    given = [option for option in _OPTIONS if option.key in launch and not _is_refused(option.key, launch)]
+    given = [option for option in _OPTIONS if option.key in launch]
     greedy = launch[f"{_ROLLOUT}.do_sample"]
     if not (given or greedy.given) or not trains(launch) or _COMPARES.search(launch.program.entry):
         return
@@ -89,14 +89,6 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
         message = f"do_sample=False has no effect: {launch[ENGINE]} samples all the same"
         finding = ctx.fail(greedy, message, help=f"remove {_ROLLOUT}.do_sample", severity=WARNING)
         yield with_value(finding, greedy, spelled_like(greedy, on=True), safe=True)
-
-
-def _is_refused(key: str, launch: Launch) -> bool:
-    """Whether Hydra stops at the override, so that it has no effect of any other kind."""
-    from verlint_rules.config.view import refused_everywhere
-
-    override = launch.by_key.get(key)
-    return override is not None and refused_everywhere(launch, override, "unknown-key")
 
 
 def _of(option: _Option, launch: Launch, ctx: Context, claimed: bool) -> Iterator[Finding]:
