@@ -13,6 +13,7 @@ from verlint.files.loading import Loaded
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.wrappers import CARRIERS, SHELLS, program_name, unwrap
 from verlint.lazy import pattern
+from verlint.memo import by_identity
 from verlint.record import dataclass
 from verlint.source import Source, Span
 from verlint.value import Text
@@ -38,6 +39,7 @@ _PROGRAMS: Mapping[tuple[str, ...], tuple[int, str]] = {
     ("text-generation-launcher",): (3000, "text-generation-inference"),
 }
 """Servers with their default ports. Sources: their own `--help`."""
+_LONGEST = max(map(len, _PROGRAMS))
 
 _PORTS = ("--port", "--server-port", "-p")
 _MODELS = ("--model", "--model-path", "--model-id", "-m")
@@ -97,15 +99,15 @@ def servers_in(commands: Iterable[Command]) -> Iterator[Server]:
             yield found
 
 
+@by_identity
 def _server(command: Command) -> Server | None:
     argv = unwrap(command.argv).argv
     if not argv:
         return None
-    known = tuple(word.known or "" for word in argv)
-    name = program_name(argv[0])
+    start = (program_name(argv[0]), *(word.known or "" for word in argv[1:_LONGEST]))
     port, kind, rest = 0, "", argv
     for words, (default, what) in _PROGRAMS.items():
-        if (name, *known[1 : len(words)]) == words:
+        if start[: len(words)] == words:
             port, kind, rest = default, what, argv[len(words) :]
     program = python_program(argv) if not kind else None
     if program is not None and program.module and program.entry in _MODULES:

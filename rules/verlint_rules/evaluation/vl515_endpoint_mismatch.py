@@ -26,6 +26,7 @@ from verlint.files.kinds import Kind
 from verlint.files.loading import Loaded
 from verlint.finding import Finding
 from verlint.languages.bash.command import Command
+from verlint.memo import by_identity
 from verlint.rule import WARNING, Context, rule
 from verlint.source import Source
 from verlint_rules.evaluation.endpoints import OTHER_PORTS, URL, Call, Server, calls_in, may_listen, servers_in
@@ -57,7 +58,7 @@ def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
 
 def _of_clients(file: Loaded, project: Project) -> Iterator[Call]:
     """The addresses that are written into the reward functions and tools of a launcher."""
-    if file.kind is not Kind.LAUNCHER or not any(list(servers_in(_commands(script))) for script in project.scripts):
+    if file.kind is not Kind.LAUNCHER or not _starts_servers(project):
         return
     from verlint_rules.evaluation.clients import clients_of, fixed_addresses
 
@@ -70,6 +71,12 @@ def _of_clients(file: Loaded, project: Project) -> Iterator[Call]:
                 yield Call(span, source, int(match[2]))
 
 
+@by_identity
+def _starts_servers(project: Project) -> bool:
+    return any(True for script in project.scripts for _ in servers_in(_commands(script)))
+
+
+@by_identity
 def _commands(script: Script) -> list[Command]:
     return [command for path in script.resolution.paths for command in path.commands]
 
