@@ -23,7 +23,7 @@ HEAVY = (
     *("dataclasses", "inspect", "typing", "argparse", "gettext", "shutil", "contextlib", "difflib", "ast"),
     *("tomllib", "importlib.resources", "tempfile", "subprocess", "logging", "random"),
     *("verlint.experiment.spec", "verlint.experiment.spec_reader", "verlint.experiment.spec_schema"),
-    *("verlint.languages.yaml", "verlint.languages.markdown", "verlint.suppress", "verlint.report.json_v1"),
+    *("verlint.languages.yaml", "verlint.languages.documents", "verlint.suppress", "verlint.report.json_v1"),
     *("verlint_rules.reading.vl003_yaml_syntax", "verlint_rules.on_policy.vl601_split_batch"),
     "verlint_rules.shell.vl905_endless_argument_loop",
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from verlint.cli.main import main
-from verlint.languages.markdown import shell_fences
+from verlint.languages.documents import shell_fences
 from verlint.source import Source
 
 
@@ -83,3 +83,85 @@ def test_here_documents_of_sessions(lines: str, read: str) -> None:
     assert fence.source.text == read
     for at in range(len(read)):
         assert document.text[fence.source.outer(at)] == read[at]
+
+
+RST = """\
+Guide
+=====
+
+Text::
+
+    bash not-shell.sh
+
+1. Train:
+
+   .. code-block:: bash
+      :linenos:
+      :caption: one
+
+      bash a.sh \\
+          --x 1
+
+      bash b.sh
+
+   Said.
+
+.. code:: console
+
+   $ bash c.sh
+   written
+
+.. code-block:: python
+
+   run("bash not-shell.sh")
+
+.. highlight:: sh
+
+::
+
+   bash d.sh
+
+.. code::
+   bash e.sh
+
+.. code-block:: bash
+
+    usage: bash f.sh [-h]
+"""
+
+
+def test_blocks_of_restructured_text() -> None:
+    document = Source("guide.rst", RST)
+    fences = shell_fences(document)
+    assert [fence.source.text for fence in fences] == [
+        "bash a.sh \\\n    --x 1\n\nbash b.sh\n",
+        "bash c.sh\n",
+        "bash d.sh\n",
+        "bash e.sh\n",
+    ]
+    for fence in fences:
+        read = fence.source.text
+        assert "".join(RST[fence.source.outer(at)] for at in range(len(read))) == read
+
+
+@pytest.mark.parametrize(
+    ("written", "covered"),
+    [
+        (".. verlint: ignore[VL702] why\n\n.. code:: bash\n\n   LAUNCH\n   LAUNCH\n\nEnd\n", 2),
+        (".. code:: bash\n\n   # verlint: ignore[VL702] why\n   LAUNCH\n   LAUNCH\n", 1),
+        (".. code:: bash\n\n   LAUNCH  # verlint: ignore[VL702] why\n   LAUNCH\n", 1),
+        (".. code:: bash\n\n   LAUNCH\n   LAUNCH\n\n.. verlint: ignore[VL702] why\n\nEnd\n", 0),
+        (".. verlint: file-ignore[VL702] why\n\nText\n\n.. code:: bash\n\n   LAUNCH\n   LAUNCH\n", 2),
+    ],
+    ids=["above a block", "in a block", "behind a command", "behind a block", "file"],
+)
+def test_comments_in_restructured_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], written: str, covered: int
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("guide.rst").write_text(written.replace("LAUNCH", "python3 -m verl.trainer.main_ppo trainer.totl_epochs=3"))
+    main(["check", "guide.rst", "--select", "VL702", "--output-format", "concise"])
+    out = capsys.readouterr().out
+    assert out.count(": VL702") == 2 - covered
+    main(["check", "guide.rst", "--select", "VL702", "--add-ignore", "known"])
+    assert main(["check", "guide.rst", "--select", "VL702"]) == 0

@@ -191,7 +191,7 @@ def test_paths_outside_the_current_folder_are_shown_as_given(here: Path, monkeyp
         ("runtime_env.yaml", "working_dir: ./\n", Kind.YAML, "has `working_dir`"),
         ("verl/trainer/config/ppo.yaml", "actor_rollout_ref:\n", Kind.NONE, "part of the VeRL package"),
         ("conf/ppo.yaml", "actor_rollout_ref:\n", Kind.YAML, "sets VeRL keys"),
-        ("README.md", "```bash\n" + LAUNCHER + "```\n", Kind.MARKDOWN, "starts main_ppo"),
+        ("README.md", "```bash\n" + LAUNCHER + "```\n", Kind.DOCUMENT, "starts main_ppo"),
         ("README.md", "# Cats\n", Kind.NONE, "no mark of a VeRL launcher"),
         ("go.py", "import subprocess\nsubprocess.run(['python', '-m', 'verl.trainer.main_ppo'])\n", Kind.PYTHON, "starts main_ppo"),
         ("mod.py", "from verl.trainer import main_ppo\n", Kind.NONE, "no mark of a VeRL launcher"),
@@ -208,7 +208,7 @@ def test_content_decides_the_kind(path: str, text: str, kind: Kind, reason: str)
     [
         ("x.sh", Kind.LAUNCHER),
         ("x.yaml", Kind.YAML),
-        ("x.md", Kind.MARKDOWN),
+        ("x.md", Kind.DOCUMENT),
         ("x.py", Kind.PYTHON),
         ("x.c", Kind.NONE),
     ],

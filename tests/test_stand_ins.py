@@ -79,7 +79,7 @@ def test_blocks_that_cannot_be_read_are_listed(
     monkeypatch.chdir(tmp_path)
     assert main(["check", "--isolated", "--show-files", "."]) == 0
     assert capsys.readouterr().out == (
-        "checked  README.md: markdown, starts main_ppo\n"
+        "checked  README.md: document, starts main_ppo\n"
         "         not read from line 12 to the end of its block, which bash rejects: unexpected (\n"
-        "1 checked (1 markdown), 0 skipped\n"
+        "1 checked (1 document), 0 skipped\n"
     )

@@ -17,7 +17,7 @@ from verlint.source import Source, Span
 from verlint.suppress import Applied, Fault, Suppression, apply, codes_of, collect
 from verlint_rules.reading import vl008_unused_suppression as vl008
 
-SHELL, YAML, MARKDOWN, PYTHON = Kind.LAUNCHER, Kind.YAML, Kind.MARKDOWN, Kind.PYTHON
+SHELL, YAML, MARKDOWN, PYTHON = Kind.LAUNCHER, Kind.YAML, Kind.DOCUMENT, Kind.PYTHON
 
 
 def source(text: str) -> Source:

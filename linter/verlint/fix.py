@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from verlint.file_edits import is_line_end, is_plain
+from verlint.files.kinds import is_document
 from verlint.finding import Finding, Safety, Verdict
 from verlint.record import dataclass, replace
 from verlint.source import Source
@@ -101,7 +102,7 @@ def _still_reads(source: Source, text: str) -> bool:
         return _is_yaml(text) or not _is_yaml(source.text)
     if name.endswith(".py"):
         return _is_python(text) or not _is_python(source.text)
-    if name.endswith((".md", ".toml", ".json", ".cfg", ".ini", ".txt")):
+    if is_document(name) or name.endswith((".toml", ".json", ".cfg", ".ini", ".txt")):
         return True
     from verlint.languages.bash.parser import parse
 

@@ -11,7 +11,7 @@ from oracle.sandbox import Job
 from verlint.experiment.spec_calls import call_arguments, launcher_place
 from verlint.experiment.spec_reader import read_spec
 from verlint.files.tree import Tree
-from verlint.languages.markdown import shell_fences
+from verlint.languages.documents import shell_fences
 from verlint.source import Source
 from verlint.value import Literal, Text
 

@@ -329,7 +329,7 @@ def file_list(loading: Loading) -> str:
             lines.append(f"skipped  {decision.shown}: {decision.reason}")
             continue
         lines.append(f"checked  {decision.shown}: {decision.kind.value}, {decision.reason}")
-        if decision.kind is Kind.MARKDOWN and decision.shown in files:
+        if decision.kind is Kind.DOCUMENT and decision.shown in files:
             lines += [f"         {problem}" for problem in unread_blocks(files[decision.shown])]
     listed = {decision.shown for decision in loading.decisions}
     lines += [
@@ -345,7 +345,7 @@ def file_list(loading: Loading) -> str:
 def unread_blocks(document: Loaded) -> list[str]:
     """The shell blocks of a document that cannot be read to their end, each with the line and why."""
     from verlint.languages.bash.parser import parse
-    from verlint.languages.markdown import shell_fences
+    from verlint.languages.documents import shell_fences
 
     out: list[str] = []
     for fence in shell_fences(document.source):

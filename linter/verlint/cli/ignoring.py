@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 from verlint.cli.main import FAILED, OK, complain
 from verlint.cli.rewriting import Rewriting
-from verlint.files.kinds import Kind
+from verlint.files.kinds import Kind, is_rst
 from verlint.files.loading import Loading
 from verlint.finding import Finding
 from verlint.report.redaction import Redactor
@@ -62,7 +62,7 @@ def _told(added: int, files: int, left: list[Finding], report: Report) -> int:
 
 def _with_comments(file: Loaded, findings: list[Finding], reason: str) -> tuple[str, list[Finding]]:
     """The text of a file with comments for as many findings as can have one; a place has one comment for all."""
-    page = _Page(file.source.text, file.kind)
+    page = _Page(file.source, file.kind)
     by_line: dict[int, list[Finding]] = {}
     for finding in findings:
         if finding.span is not None:
@@ -84,13 +84,14 @@ def _body(findings: list[Finding], reason: str) -> str:
 class _Page:
     """A file that gets comments on lines of their own."""
 
-    def __init__(self, text: str, kind: Kind) -> None:
-        self.text = text
+    def __init__(self, source: Source, kind: Kind) -> None:
+        self.path = source.path
+        self.text = text = source.text
         self.kind = kind
         self.lines = text.splitlines(keepends=True)
         self.ending = "\r\n" if "\r\n" in text else "\n"
-        self.meaning = _meaning(text, kind)
-        self.forms = ("# {}", "<!-- {} -->") if kind is Kind.MARKDOWN else ("# {}",)
+        self.meaning = _meaning(source, kind)
+        self.forms = ("# {}", ".. {}" if is_rst(self.path) else "<!-- {} -->") if kind is Kind.DOCUMENT else ("# {}",)
 
     def place_above(self, line: int, places: list[Span]) -> tuple[int, str] | None:
         """The nearest line (from 0) at or above `line` (from 1) before which a comment covers the places, and the form
@@ -98,7 +99,7 @@ class _Page:
         for at in range(line - 1, max(line - 1 - _REACH, -1), -1):
             for form in self.forms:
                 text = self.with_lines({at: form.format("verlint: ignore[ALL] x")})
-                if self._covers(text, places) and _meaning(text, self.kind) == self.meaning:
+                if self._covers(text, places) and _meaning(Source(self.path, text), self.kind) == self.meaning:
                     return at, form
         return None
 
@@ -113,21 +114,21 @@ class _Page:
         return "".join(out)
 
     def _covers(self, text: str, places: list[Span]) -> bool:
-        source, shift = Source("", text), len(text) - len(self.text)
+        source, shift = Source(self.path, text), len(text) - len(self.text)
         moved = [Span(source, place.start + shift, place.end + shift) for place in places]
         return any(all(map(each.holds, moved)) for each in collect(source, self.kind) if each.own_line and each.entries)
 
 
-def _meaning(text: str, kind: Kind) -> object:
+def _meaning(source: Source, kind: Kind) -> object:
     """What of a text must stay the same when a comment is added: the words of its commands, its YAML values."""
     if kind is Kind.LAUNCHER:
-        return _words(text)
-    if kind is Kind.MARKDOWN:
-        from verlint.languages.markdown import shell_fences
+        return _words(source.text)
+    if kind is Kind.DOCUMENT:
+        from verlint.languages.documents import shell_fences
 
-        return [_words(fence.source.text) for fence in shell_fences(Source("", text))]
+        return [_words(fence.source.text) for fence in shell_fences(source)]
     if kind in (Kind.YAML, Kind.SPEC):
-        return _events(text)
+        return _events(source.text)
     return None
 
 

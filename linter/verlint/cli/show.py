@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
         if kind is Kind.JOB:
             jobs = resolve_jobs(arguments, source)
         else:
-            jobs = [("", (resolve_document if kind is Kind.MARKDOWN else resolve)(arguments, source))]
+            jobs = [("", (resolve_document if kind is Kind.DOCUMENT else resolve)(arguments, source))]
     except ShowError as error:
         complain(f"verlint: error: {error}")
         return FAILED
@@ -152,7 +152,7 @@ def _read(arguments: argparse.Namespace) -> tuple[Source, Kind]:
     if isinstance(source, Unreadable):
         raise ShowError(f"{source.path}: {source.reason}")
     kind = classify(source.path, source.text, named=True).kind
-    return source, kind if kind in (Kind.JOB, Kind.MARKDOWN) else Kind.LAUNCHER
+    return source, kind if kind in (Kind.JOB, Kind.DOCUMENT) else Kind.LAUNCHER
 
 
 def _tree(path: Path) -> Tree:
@@ -192,7 +192,7 @@ def resolve_document(arguments: argparse.Namespace, source: Source) -> Resolutio
 
     if arguments.behind or arguments.env or arguments.closed or arguments.cwd is not None:
         raise ShowError("a document is shown as it stands: without arguments, --env, --cwd and --closed")
-    file = Loaded(source, Kind.MARKDOWN, _path(arguments), True)
+    file = Loaded(source, Kind.DOCUMENT, _path(arguments), True)
     scripts = Project([file], Settings(Path.cwd()), Path.cwd()).scripts
     if not scripts:
         raise ShowError(f"{source.path}: no shell block in it")

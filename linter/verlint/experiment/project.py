@@ -87,8 +87,8 @@ class Project:
                 continue
             if file.kind is Kind.LAUNCHER:
                 found.append(self._launcher(file.source, path))
-            elif file.kind is Kind.MARKDOWN:
-                from verlint.languages.markdown import shell_fences
+            elif file.kind is Kind.DOCUMENT:
+                from verlint.languages.documents import shell_fences
 
                 texts = tuple(fence.source for fence in shell_fences(file.source))
                 if texts:
@@ -126,7 +126,7 @@ class Project:
         return self._script(source, path, (source,), document=False)
 
     def _script(self, source: Source, path: str, texts: tuple[Source, ...], *, document: bool) -> Script:
-        kind = Kind.MARKDOWN if document else Kind.LAUNCHER
+        kind = Kind.DOCUMENT if document else Kind.LAUNCHER
         start = posixpath.dirname(path) if document else start_folder(source, path, self.tree)
         said, taught = tuple(directives_in(source, kind)), self.known_launches.taught
         return Script(source, path, texts, start, document, self.tree, self.programs, said, taught=taught)

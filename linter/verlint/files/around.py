@@ -14,13 +14,13 @@ from pathlib import Path
 
 from verlint import disk
 from verlint.files.discovery import CACHE_MARK, NEVER, Candidate
-from verlint.files.kinds import MARKDOWN_SUFFIXES, SHELL_SUFFIXES, YAML_SUFFIXES
+from verlint.files.kinds import DOCUMENT_SUFFIXES, SHELL_SUFFIXES, YAML_SUFFIXES
 from verlint.files.reader import LIMIT, shown_path
 from verlint.lazy import pattern
 from verlint.record import dataclass
 from verlint.settings import Settings
 
-CALLERS = SHELL_SUFFIXES | MARKDOWN_SUFFIXES | YAML_SUFFIXES | {""}
+CALLERS = SHELL_SUFFIXES | DOCUMENT_SUFFIXES | YAML_SUFFIXES | {""}
 """Suffixes of the files that may call a launcher."""
 
 MOST = 2_000
@@ -158,7 +158,7 @@ def _called(seeds: set[str], texts: list[_Text]) -> set[str]:
 
 def _is_prose(path: str) -> bool:
     """Whether a file calls others and is called by none."""
-    return os.path.splitext(path)[1].lower() in MARKDOWN_SUFFIXES | YAML_SUFFIXES
+    return os.path.splitext(path)[1].lower() in DOCUMENT_SUFFIXES | YAML_SUFFIXES
 
 
 class _Wanted:

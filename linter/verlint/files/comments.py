@@ -9,7 +9,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from verlint.files.kinds import Kind
+from verlint.files.kinds import Kind, is_rst
 from verlint.lazy import pattern
 from verlint.record import dataclass
 from verlint.source import Source, Span
@@ -91,8 +91,8 @@ def comments(source: Source, kind: Kind) -> list[Comment]:
         return []
     if kind is Kind.PYTHON:
         found = list(_python(text))
-    elif kind is Kind.MARKDOWN:
-        found = list(_markdown(text))
+    elif kind is Kind.DOCUMENT:
+        found = list(_rst(text) if is_rst(source.path) else _markdown(text))
     elif kind in (Kind.YAML, Kind.JOB, Kind.SPEC):
         found = list(_yaml(text, 0, len(text)))
     else:
@@ -110,8 +110,8 @@ class _Raw:
     scope_end: int
 
 
-_BODY = pattern(r"(?:#|<!--)[ \t]*verlint:[ \t]*")
-_CODE_LINE = pattern(r"^[ \t]*(?!<!--)[^\s#]", re.MULTILINE)
+_BODY = pattern(r"(?:#|<!--|^[ \t]*\.\.)[ \t]*verlint:[ \t]*", re.MULTILINE)
+_CODE_LINE = pattern(r"^[ \t]*(?!<!--|\.\.[ \t]+verlint:)[^\s#]", re.MULTILINE)
 
 
 def _comment(source: Source, raw: _Raw) -> Comment | None:
@@ -353,6 +353,34 @@ def _fences(text: str) -> Iterator[tuple[int, int, int, int, Kind]]:
         stop, end = (close.start(), close.end()) if close else (len(text), len(text))
         yield opening.start(), content, stop, end, _FENCE_KINDS.get(opening["language"].lower(), Kind.NONE)
         at = max(end, opening.end())
+
+
+# reStructuredText ----------------------------------------------------------------------------------------------------
+
+_RST_COMMENT = pattern(r"^[ \t]*\.\.[ \t]+verlint:[^\n]*", re.MULTILINE)
+
+
+def _rst(text: str) -> Iterator[_Raw]:
+    from verlint.files.rst import blocks
+
+    lines = text.splitlines(keepends=True)
+    starts = [0]
+    for line in lines:
+        starts.append(starts[-1] + len(line))
+    codes: list[tuple[int, int]] = []
+    for block in blocks(lines):
+        begin, end = starts[block.lines.start], starts[block.lines.stop]
+        codes.append((starts[block.opening], end))
+        inner = {Kind.LAUNCHER: _shell, Kind.YAML: _yaml}.get(_FENCE_KINDS.get(block.language, Kind.NONE))
+        if inner is not None and MARK in text[begin:end]:
+            yield from inner(text, begin, end)
+    for found in _RST_COMMENT.finditer(text):
+        if any(start <= found.start() < end for start, end in codes):
+            continue
+        begin = len(text) - len(text[found.end() :].lstrip())
+        line_start = text.rfind("\n", 0, begin) + 1
+        stop = next((end for start, end in codes if start == line_start), text.find("\n", begin))
+        yield _Raw(*found.span(), begin, len(text) if stop < 0 else stop)
 
 
 # Python --------------------------------------------------------------------------------------------------------------

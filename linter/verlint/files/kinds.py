@@ -18,7 +18,7 @@ class Kind(Enum):
     SPEC = "spec"
     JOB = "job"
     YAML = "yaml"
-    MARKDOWN = "markdown"
+    DOCUMENT = "document"
     PYTHON = "python"
     NONE = "none"
 
@@ -113,9 +113,10 @@ _SCRIPT = pattern(
     r"[\"']?([\w./${}-]+\.(?:sh|bash|sbatch|slurm))"
 )
 
+RST_SUFFIX = ".rst"
 SHELL_SUFFIXES = frozenset({".sh", ".bash", ".sbatch", ".slurm"})
 YAML_SUFFIXES = frozenset({".yaml", ".yml"})
-MARKDOWN_SUFFIXES = frozenset({".md", ".markdown"})
+DOCUMENT_SUFFIXES = frozenset({".md", ".markdown", RST_SUFFIX})
 SPEC_ENDS = (".exp.yaml", ".exp.yml")
 NO_MARK = "no mark of a VeRL launcher"
 
@@ -125,6 +126,16 @@ def may_matter(path: str) -> bool:
     return guess(path) is not Kind.NONE or not PurePath(path).suffix
 
 
+def is_document(path: str) -> bool:
+    """Whether a file of this name is a text for people, with commands in blocks of it."""
+    return path.lower().endswith(tuple(DOCUMENT_SUFFIXES))
+
+
+def is_rst(path: str) -> bool:
+    """Whether a document is written in reStructuredText."""
+    return path.lower().endswith(RST_SUFFIX)
+
+
 def guess(path: str) -> Kind:
     """The kind that a name speaks for; YAML unless the name says that it is a spec, NONE when the name says nothing."""
     suffix = PurePath(path).suffix.lower()
@@ -132,8 +143,8 @@ def guess(path: str) -> Kind:
         return Kind.LAUNCHER
     if suffix in YAML_SUFFIXES:
         return Kind.SPEC if path.lower().endswith(SPEC_ENDS) else Kind.YAML
-    if suffix in MARKDOWN_SUFFIXES:
-        return Kind.MARKDOWN
+    if suffix in DOCUMENT_SUFFIXES:
+        return Kind.DOCUMENT
     return Kind.PYTHON if suffix == ".py" else Kind.NONE
 
 
@@ -166,7 +177,7 @@ def as_caller(path: str, text: str) -> Kind:
         return Kind.JOB if _job_format(path, text) else Kind.NONE
     if kind is Kind.NONE:
         return Kind.LAUNCHER
-    return kind if kind in (Kind.LAUNCHER, Kind.MARKDOWN) else Kind.NONE
+    return kind if kind in (Kind.LAUNCHER, Kind.DOCUMENT) else Kind.NONE
 
 
 def _job_format(path: str, text: str) -> str:

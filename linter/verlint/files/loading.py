@@ -193,7 +193,7 @@ def _take_callers(loading: Loading, unmarked: list[Loaded], around: AbstractSet[
 def _why_caller(file: Loaded, launchers: AbstractSet[str]) -> str:
     if called := calls_any(file.source.text, launchers):
         return f"calls {called}"
-    beside = calls_beside(file.source.text, launchers) if file.kind is Kind.MARKDOWN else ""
+    beside = calls_beside(file.source.text, launchers) if file.kind is Kind.DOCUMENT else ""
     return f"calls a script beside {beside}" if beside else ""
 
 

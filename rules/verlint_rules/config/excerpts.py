@@ -20,7 +20,7 @@ def is_excerpt(launch: Launch, ctx: Context) -> bool:
     named = [key in launch for key in ("data.train_files", "actor_rollout_ref.model.path")]
     if all(named):
         return False
-    in_document = ctx.project.kinds.get(id(launch.span.in_file().source)) is Kind.MARKDOWN
+    in_document = ctx.project.kinds.get(id(launch.span.in_file().source)) is Kind.DOCUMENT
     return in_document or (launch.passes_arguments and not any(named))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from verlint.experiment.launch import Launch
+from verlint.files.kinds import is_document
 from verlint.finding import Edit, Finding, Safety
 from verlint.languages.hydra.override import Override
 from verlint.source import Span
@@ -92,9 +93,13 @@ def _gap_in_front(span: Span) -> str:
     start = text.rfind("\n", 0, span.start) + 1
     end = text.find("\n", span.end)
     before, after = text[start : span.start], text[span.end : len(text) if end < 0 else end].strip()
-    if before.strip() or not before or after not in ("", "\\") or not span.source.path.endswith((".sh", ".md")):
+    if before.strip() or not before or after not in ("", "\\") or not _in_shell(span.source.path):
         return " "
     return f" \\\n{before}" if after or _continues(text, start) else f"\n{before}"
+
+
+def _in_shell(path: str) -> bool:
+    return path.endswith(".sh") or is_document(path)
 
 
 def written_word(word: Text) -> Span | None:

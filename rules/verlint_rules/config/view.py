@@ -8,6 +8,7 @@ from pathlib import Path
 
 from verlint.experiment.launch import Launch
 from verlint.experiment.project import Project
+from verlint.files.kinds import is_document
 from verlint.languages.hydra.override import Override
 from verlint.memo import by_identity
 from verlint.record import dataclass
@@ -177,7 +178,7 @@ def starts_hydra(launch: Launch) -> bool:
 def in_document(launch: Launch) -> bool:
     """Whether the command itself stands in a document."""
     span = launch.command.span
-    return span.source is not span.in_file().source and launch.command.span.in_file().source.path.endswith(".md")
+    return span.source is not span.in_file().source and is_document(launch.command.span.in_file().source.path)
 
 
 def pictures(launch: Launch) -> bool:

@@ -28,7 +28,7 @@ _PLACES = {
     Kind.SPEC: "spec",
     Kind.JOB: "job",
     Kind.YAML: "file",
-    Kind.MARKDOWN: "document",
+    Kind.DOCUMENT: "document",
     Kind.PYTHON: "program",
 }
 

@@ -53,7 +53,7 @@ _HELP = {
 
 @rule("VL403", "secret-in-argv", on=Loaded, severity=ERROR, since="0.1", fixable="unsafe")
 def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
-    if file.kind not in (Kind.LAUNCHER, Kind.MARKDOWN, Kind.SPEC, Kind.JOB):
+    if file.kind not in (Kind.LAUNCHER, Kind.DOCUMENT, Kind.SPEC, Kind.JOB):
         return
     for command in commands_in(ctx.project, file):
         yield from _in_command(command, ctx)
@@ -106,7 +106,7 @@ def _finding(command: Command, ctx: Context, word: Text, each: Exposed, program:
     what = f"the value of {each.name}"
     if each.written and (" " in each.name or each.name == "credential"):
         what = f"the {each.name} itself"
-    document = ctx.project.kinds.get(id(command.span.in_file().source)) is Kind.MARKDOWN
+    document = ctx.project.kinds.get(id(command.span.in_file().source)) is Kind.DOCUMENT
     image = _goes_into_an_image(command)
     finding = ctx.fail(
         word.span or command.span,

@@ -301,7 +301,7 @@ def _looked_at(need: Need, project: Project) -> bool:
         names = (*names, need.written)
     sources: list[Source] = [need.command.span.in_file().source]
     callers = [call.span.in_file().source for call in need.command.around.stack]
-    sources += [each for each in callers if project.kinds.get(id(each)) is not Kind.MARKDOWN]
+    sources += [each for each in callers if project.kinds.get(id(each)) is not Kind.DOCUMENT]
     if len(sources) <= len(callers):  # a document says what to do: that it was done is not looked at by anything
         names = (need.written,) if need.written else names
     elif any(name in need.command.around.environment and name != need.name for name in names):

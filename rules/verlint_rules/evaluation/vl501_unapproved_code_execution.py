@@ -59,7 +59,7 @@ _HELP = (
 )
 def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
     match file.kind:
-        case Kind.LAUNCHER | Kind.MARKDOWN | Kind.JOB:
+        case Kind.LAUNCHER | Kind.DOCUMENT | Kind.JOB:
             yield from _in_shell(file, ctx)
         case Kind.PYTHON:
             found = [Trigger(*each) for each in code_execution(file.source)]
@@ -88,7 +88,7 @@ def _groups(source: Source, ctx: Context) -> list[list[Trigger]]:
 
 
 def _in_launcher(file: Loaded, ctx: Context, groups: Sequence[Sequence[Trigger]]) -> Iterator[Finding]:
-    document = file.kind is Kind.MARKDOWN
+    document = file.kind is Kind.DOCUMENT
     specs = [each.spec for each in ctx.project.specs if each.spec is not None]
     if document:
         stages = [(spec, stage) for spec in specs for stage in spec.stages.values()]

@@ -44,7 +44,7 @@ SHOWN = 10
 )
 def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
     match file.kind:
-        case Kind.LAUNCHER | Kind.MARKDOWN | Kind.JOB:
+        case Kind.LAUNCHER | Kind.DOCUMENT | Kind.JOB:
             yield from _in_shell(file, ctx)
         case Kind.PYTHON:
             for each in (Trigger(*each) for each in code_execution(file.source)):

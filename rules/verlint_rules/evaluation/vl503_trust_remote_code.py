@@ -48,7 +48,7 @@ _KEY = pattern(r"\.trust_remote_code\b")
 @rule("VL503", "trust-remote-code", on=Loaded, severity=WARNING, since="0.1", words=("trust",))
 def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
     match file.kind:
-        case Kind.LAUNCHER | Kind.MARKDOWN | Kind.JOB:
+        case Kind.LAUNCHER | Kind.DOCUMENT | Kind.JOB:
             yield from _in_shell(file, ctx)
         case Kind.PYTHON:
             spans = [] if _TEST.search(file.source.path) else list(trusted_code(file.source))

@@ -38,10 +38,10 @@ _MINOR_HELP = "leave it out where the run stays on one machine and needs no logi
     words=("docker", "podman", "nerdctl", "privileged"),
 )
 def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
-    document = file.kind is Kind.MARKDOWN
+    document = file.kind is Kind.DOCUMENT
     if file.kind in (Kind.YAML, Kind.JOB):
         yield from _in_yaml(file.source, ctx)
-    if file.kind not in (Kind.LAUNCHER, Kind.MARKDOWN, Kind.SPEC, Kind.JOB):
+    if file.kind not in (Kind.LAUNCHER, Kind.DOCUMENT, Kind.SPEC, Kind.JOB):
         return
     seen: set[int] = set()
     for command in commands_in(ctx.project, file):

@@ -72,7 +72,7 @@ def _finding(whole: Node, fetch: Simple, runner: str, source: Source, file: Load
         source.span(whole.start, whole.end),
         f"`{runner}` runs what {_host(address)} sends{plain}, unread and in whatever version it is today",
         help="download it, check its checksum, then run the copy; or install a pinned version from a package index",
-        severity=INFO if file.kind is Kind.MARKDOWN else None,
+        severity=INFO if file.kind is Kind.DOCUMENT else None,
     )
 
 

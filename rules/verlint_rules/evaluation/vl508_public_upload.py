@@ -63,7 +63,7 @@ def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
         for span, what in public_repositories(file.source):
             message = f"`{what}` makes the repository public"
             yield ctx.fail(span, message, help="pass private=True, and let an option open it")
-    if file.kind not in (Kind.LAUNCHER, Kind.MARKDOWN, Kind.SPEC, Kind.JOB):
+    if file.kind not in (Kind.LAUNCHER, Kind.DOCUMENT, Kind.SPEC, Kind.JOB):
         return
     commands = commands_in(ctx.project, file)
     private = {name for command in commands for name in _created_private(command)}
@@ -73,7 +73,7 @@ def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
             if upload.repository in private or upload.span.in_file().start in seen:
                 continue
             seen.add(upload.span.in_file().start)
-            severity = INFO if file.kind is Kind.MARKDOWN else None
+            severity = INFO if file.kind is Kind.DOCUMENT else None
             yield ctx.fail(upload.span, upload.message, help=upload.help, severity=severity)
 
 

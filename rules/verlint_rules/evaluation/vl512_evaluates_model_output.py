@@ -78,7 +78,7 @@ def _is_granted(file: Loaded, ctx: Context) -> bool:
 def _found(file: Loaded, ctx: Context) -> Iterator[Finding]:
     if file.kind is Kind.PYTHON:
         yield from _of_text(file.source, ctx)
-    elif file.kind in (Kind.LAUNCHER, Kind.MARKDOWN):
+    elif file.kind in (Kind.LAUNCHER, Kind.DOCUMENT):
         checked = {id(each.source) for each in ctx.project.files}
         writers: Writers = {}
         for variant in variants_in(ctx.project, file.source):

@@ -123,7 +123,7 @@ def _among_gad(path: str, launches: Launches) -> bool:
 
 
 def _in_shell(file: Loaded, ctx: Context) -> Iterator[tuple[Span, str]]:
-    if file.kind not in (Kind.LAUNCHER, Kind.MARKDOWN, Kind.JOB):
+    if file.kind not in (Kind.LAUNCHER, Kind.DOCUMENT, Kind.JOB):
         return
     commands = commands_in(ctx.project, file)
     for at, command in enumerate(commands):

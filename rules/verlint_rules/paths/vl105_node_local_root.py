@@ -18,6 +18,7 @@ from collections.abc import Iterator
 
 from verlint.experiment.launch import Launch
 from verlint.experiment.places import job_of, mount_of, within
+from verlint.files.kinds import is_document
 from verlint.finding import Finding
 from verlint.lazy import pattern
 from verlint.rule import ERROR, WARNING, Context, rule
@@ -83,7 +84,7 @@ def _finding(launch: Launch, value: Value, root: str, nodes: int, ctx: Context) 
     first = value.text.parts[0]
     chosen = isinstance(first, Literal) and bool(first.overridable)
     at = first.span or value.span or launch.head
-    example = at.in_file().source.path.endswith(".md")
+    example = is_document(at.in_file().source.path)
     message = f"`{root}` is local to each of {nodes} nodes, so no node gets all shards of a checkpoint"
     if chosen:
         message = f"by default the checkpoints go to `{root}`, which is local to each of {nodes} nodes"

@@ -43,7 +43,7 @@ _FROM_ALL = pattern(
 @rule("VL912", "kills-other-jobs", on=Command, severity=WARNING, since="0.1", words=("kill", "ray stop", "fuser"))
 def check(command: Command, ctx: Context) -> Iterator[Finding]:
     if what := _ended(command):
-        is_document = ctx.project.kinds.get(id(command.span.in_file().source)) is Kind.MARKDOWN
+        is_document = ctx.project.kinds.get(id(command.span.in_file().source)) is Kind.DOCUMENT
         if not (is_document and any(_ended(earlier) == what for earlier in _earlier(command, ctx))):
             yield _broad(command, what, ctx)
     elif _forced_stop(command) and not _is_job_file(command) and not _is_told(command, ctx):

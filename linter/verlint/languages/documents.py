@@ -1,10 +1,12 @@
-"""Shell in Markdown: the fenced blocks that are commands, each as a source with true positions."""
+"""Shell in documents: the blocks of Markdown and of reStructuredText that are commands, each as a source with true
+positions."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
 
+from verlint.files.kinds import is_rst
 from verlint.lazy import pattern
 from verlint.record import dataclass
 from verlint.source import Piece, Source
@@ -24,17 +26,19 @@ _SESSIONS = frozenset(["console", "shell-session", "shellsession"])
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """One fenced block: its language (lower case) and its text, embedded in the document."""
+    """One block of code: its language (lower case) and its text, embedded in the document."""
 
     language: str
     source: Source
 
 
 def shell_fences(document: Source) -> list[Fence]:
-    """The fenced blocks of a shell language, in order. In `console` blocks only lines with a prompt are commands,
-    and the lines of their here-documents."""
-    fences: list[Fence] = []
+    """The blocks of a shell language, in order. In `console` blocks only lines with a prompt are commands, and the
+    lines of their here-documents."""
     lines = document.text.splitlines(keepends=True)
+    if is_rst(document.path):
+        return _of_rst(document, lines)
+    fences: list[Fence] = []
     offsets = _offsets(lines)
     number = 0
     while number < len(lines):
@@ -44,11 +48,28 @@ def shell_fences(document: Source) -> list[Fence]:
             continue
         end = _closing(lines, number + 1, opening["marks"])
         language = _language(opening["info"])
-        if language in SHELL_LANGUAGES:
-            body = range(number + 1, end)
+        body = range(number + 1, end)
+        if language in SHELL_LANGUAGES and not _is_help(lines, body):
             fences.append(Fence(language, _embed(document, lines, offsets, body, len(opening["indent"]), language)))
         number = end + 1
     return fences
+
+
+def _of_rst(document: Source, lines: list[str]) -> list[Fence]:
+    from verlint.files.rst import blocks
+
+    offsets = _offsets(lines)
+    return [
+        Fence(block.language, _embed(document, lines, offsets, block.lines, block.indent, block.language))
+        for block in blocks(lines)
+        if block.language in SHELL_LANGUAGES and not _is_help(lines, block.lines)
+    ]
+
+
+def _is_help(lines: list[str], body: range) -> bool:
+    """Whether a block shows what a program prints about its options, which nobody runs."""
+    first = next((lines[number] for number in body if lines[number].strip()), "")
+    return first.strip(" \t>").lower().startswith("usage:")
 
 
 def _offsets(lines: list[str]) -> list[int]:
