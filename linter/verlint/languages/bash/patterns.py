@@ -26,6 +26,7 @@ MAX_REPEATED = 16
 """So long a text is not searched for patterns that repeat groups."""
 
 _EXTENDED = pattern(r"[?*+@!]\(")
+_CLASS = pattern(r"\[:(\w+):\]")
 _ACTIVE = pattern(r"[*?]|[@+!]\(")
 
 
@@ -244,7 +245,7 @@ def _bracket_body(body: list[tuple[str, bool]]) -> tuple[str, list[str]]:
     others: list[str] = []
     at = 0
     while at < len(body):
-        match = re.compile(r"\[:(\w+):\]").match(text, at)
+        match = _CLASS.match(text, at) if text.startswith("[:", at) else None
         if match:
             members, more = class_members(match.group(1))
             out.append(members)

@@ -158,7 +158,7 @@ class Run:
         """Count what was built: pieces, and their characters by the block; raises OverBudget past the limit."""
         built = self.built + len(parts)
         for part in parts:
-            if isinstance(part, Literal):
+            if part.__class__ is Literal:
                 built += len(part.text) >> 6
         self.built = built
         if built > MAX_BUILT:

@@ -35,7 +35,7 @@ STATE = (
     "loops", "guards", "stack", "sources", "function_names", "call_lines", "exported_functions", "traps", "here",
     "background", "unattended", "substituting", "substitutions", "last_background", "jobs", "pipe_place", "pipe_status",
     "directories", "strangers", "elsewhere", "local_options", "withheld", "bare", "option_offset",
-    "_environment_cache", "_around", "_around_flags",
+    "_environment_cache", "_around", "_around_options",
 )  # fmt: skip
 """What a shell knows. There are more names than Python finds quickly in an object without slots."""
 
@@ -94,7 +94,7 @@ class ShellState:
         self.option_offset = 1
         self._environment_cache: Mapping[str, Text] | None = None
         self._around: Surroundings | None = None
-        self._around_flags: tuple[bool | str, ...] = ()
+        self._around_options: set[str] = set()
 
     # ---- places and records
 
@@ -113,8 +113,25 @@ class ShellState:
 
     def surroundings(self) -> Surroundings:
         """What holds around a command at this moment; the same object as long as nothing changes."""
-        options, environment = self.options, self.exported()
-        flags = (
+        options, environment, last = self.options, self.exported(), self._around
+        if (
+            last is not None
+            and last.environment is environment
+            and last.guards is self.guards
+            and last.stack is self.stack
+            and last.cwd.parts is self.cwd
+            and options == self._around_options
+            and last.background == self.background
+            and last.substitution == self.substituting
+            and last.elsewhere == self.elsewhere
+        ):
+            return last
+        self._around_options = options.copy()
+        self._around = around = Surroundings(
+            Text(self.cwd),
+            environment,
+            self.guards,
+            self.stack,
             "x" in options,
             "e" in options,
             "u" in options,
@@ -123,19 +140,7 @@ class ShellState:
             self.substituting,
             self.elsewhere,
         )
-        last = self._around
-        if (
-            last is not None
-            and flags == self._around_flags
-            and last.environment is environment
-            and last.guards is self.guards
-            and last.stack is self.stack
-            and last.cwd.parts is self.cwd
-        ):
-            return last
-        self._around_flags = flags
-        self._around = Surroundings(Text(self.cwd), environment, self.guards, self.stack, *flags)
-        return self._around
+        return around
 
     def exported(self) -> Mapping[str, Text]:
         """The environment that a command would get, without what `env` keeps from it (`withheld`)."""
