@@ -172,8 +172,19 @@ def test_scripts_that_start_themselves(name: str) -> None:
         "cat <<E\n" + "line $A\n" * 20_000 + "E\n",
         "\n" * 1_000_000,
         "\\\n" * 200_000 + "train\n",
+        "while ((i < N)); do\ntrain --name x" + " " * 20_000 + "\nn=1\ndone\n",
+        "while ((i < N)); do\ntrain ${" + "a" * 20_000 + "}\nn=1\ndone\n",
     ],
-    ids=["words", "comments", "text", "here-document", "lines", "continuations"],
+    ids=[
+        "words",
+        "comments",
+        "text",
+        "here-document",
+        "lines",
+        "continuations",
+        "blanks in a loop",
+        "a name in a loop",
+    ],
 )
 def test_long_launchers(text: str) -> None:
     check_bounds(run(text))

@@ -57,8 +57,10 @@ _OF_OTHERS = frozenset(
 _DEEP = 99
 _CHANGES_FROM_AFAR = pattern(r"\btrap\b|\b(?:declare|local|typeset)\s+-\w*n")
 _NAMES = pattern(r"[A-Za-z_]\w*")
-_SET_BY = pattern(r"([A-Za-z_]\w*)\s*(?:\[[^\]]*\])?\s*(?:[-+*/%&|^]|<<|>>)?=(?!=)|(?:\+\+|--)\s*([A-Za-z_]\w*)")
-_SET_AFTER = pattern(r"([A-Za-z_]\w*)\s*(?:\+\+|--)")
+_SET_BY = pattern(
+    r"\b([A-Za-z_]\w*+)\s*+(?:\[[^\]]{0,200}\]\s*+)?(?:[-+*/%&|^]|<<|>>)?=(?!=)|(?:\+\+|--)\s*([A-Za-z_]\w*)"
+)
+_SET_AFTER = pattern(r"\b([A-Za-z_]\w*+)\s*+(?:\+\+|--)")
 
 Functions = Mapping[str, tuple[object, Source, Parts]]
 """Functions by name: the body, the text it stands in, and that text's name for the shell."""
