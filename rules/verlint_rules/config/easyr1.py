@@ -51,7 +51,15 @@ _KEYS = {
     """,
 }
 """The keys of each section."""
-_OF_VERL = {"data.train_batch_size": "data.rollout_batch_size"}
+_OF_VERL = {
+    "data.train_batch_size": "data.rollout_batch_size",
+    "trainer.test_freq": "trainer.val_freq",
+    "trainer.default_local_dir": "trainer.save_checkpoint_path",
+    "trainer.resume_from_path": "trainer.load_checkpoint_path",
+    "trainer.total_training_steps": "trainer.max_steps",
+    "trainer.max_actor_ckpt_to_keep": "trainer.save_limit",
+    "trainer.log_val_generations": "trainer.val_generations_to_log",
+}
 _SECTIONS_OF_VERL = {
     "actor_rollout_ref.actor": "worker.actor",
     "actor_rollout_ref.rollout": "worker.rollout",
@@ -79,7 +87,7 @@ def unknown_keys(launch: Launch, ctx: Context) -> Iterator[Finding]:
     from verlint.verl.slips import alike
 
     known = known_keys()
-    for override in launch.overrides:
+    for override in launch.settings:
         key = override.key
         if not key or key in known or override.key_span is None or _is_at_hand(key, ctx):
             continue
