@@ -95,7 +95,8 @@ CASES = """
 V1    | 0.2    |        | tbs=60 mini=4                                 | tbs=64 mini=4
 V2    | 0.4.0  |        | MEGATRON megatron.tensor_model_parallel_size=3 | MEGATRON megatron.tensor_model_parallel_size=2
 V2m   | 0.6.0  |        | MEGATRON dyn=True megatron.tensor_model_parallel_size=3 | MEGATRON dyn=True megatron.tensor_model_parallel_size=2
-V2e   | 0.4.0  |        | MEGATRON megatron.tensor_model_parallel_size=1 megatron.pipeline_model_parallel_size=1 megatron.expert_model_parallel_size=3 | MEGATRON megatron.tensor_model_parallel_size=1 megatron.pipeline_model_parallel_size=1 megatron.expert_model_parallel_size=2
+V2e   | 0.4.0  |        | MEGATRON megatron.expert_tensor_parallel_size=1 megatron.expert_model_parallel_size=3 | MEGATRON megatron.expert_tensor_parallel_size=1 megatron.expert_model_parallel_size=2
+V2f   | 0.4.0  |        | MEGATRON megatron.expert_model_parallel_size=8 megatron.tensor_model_parallel_size=2 megatron.pipeline_model_parallel_size=1 | MEGATRON megatron.expert_model_parallel_size=4 megatron.tensor_model_parallel_size=2 megatron.pipeline_model_parallel_size=1
 V3    | 0.4.0  |        | MEGATRON tbs=40 mini=8 micro=4 megatron.tensor_model_parallel_size=1 megatron.pipeline_model_parallel_size=1 | MEGATRON tbs=64 mini=8 micro=4 megatron.tensor_model_parallel_size=1 megatron.pipeline_model_parallel_size=1
 W3    | 0.7.0  |        | engine=disable tbs=24 mini=12                 | engine=disable tbs=24 mini=8
 W18   | 0.2    | 0.4.1  | tbs=12 n=2 mini=4                             | tbs=16 n=2 mini=4
