@@ -45,7 +45,17 @@ _NAMED = pattern(r"(?:verl|recipe)(?:\.[a-z_]\w*)+")
     on=Experiment,
     severity=ERROR,
     since="0.1",
-    words=("verl.", "recipe.", "sft_trainer", "main_generation", "-m "),
+    words=(
+        "verl.",
+        "recipe.",
+        "sft_trainer",
+        "main_generation",
+        "-m agent",
+        "-m src",
+        "-m train",
+        "-m main",
+        "-m scripts",
+    ),
 )
 def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
     script = experiment.script
@@ -58,7 +68,7 @@ def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
         if command.span.in_file().source is script.source and not command.builtin and not command.function
     }
     for place in sorted(places):
-        variants = ctx.project.sites.get(place, [])
+        variants = ctx.project.started_at(place)
         found = [_of_variant(variant, ctx) for variant in variants]
         if found and found[0] is not None and all(each is not None for each in found):
             yield found[0]

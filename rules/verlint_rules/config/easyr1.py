@@ -53,6 +53,16 @@ _KEYS = {
 """The keys of each section."""
 _OF_VERL = {
     "data.train_batch_size": "data.rollout_batch_size",
+    "worker.rollout.tensor_model_parallel_size": "worker.rollout.tensor_parallel_size",
+    "worker.actor.ppo_mini_batch_size": "worker.actor.global_batch_size",
+    "worker.actor.ppo_micro_batch_size_per_gpu": "worker.actor.micro_batch_size_per_device_for_update",
+    "worker.rollout.log_prob_micro_batch_size_per_gpu": "worker.actor.micro_batch_size_per_device_for_experience",
+    "worker.actor.use_kl_loss": "algorithm.use_kl_loss",
+    "worker.actor.kl_loss_coef": "algorithm.kl_coef",
+    "worker.actor.use_dynamic_bsz": "worker.actor.dynamic_batching",
+    "worker.actor.use_remove_padding": "worker.actor.padding_free",
+    "worker.actor.clip_ratio": "worker.actor.clip_ratio_low",
+    "worker.actor.grad_clip": "worker.actor.max_grad_norm",
     "trainer.test_freq": "trainer.val_freq",
     "trainer.default_local_dir": "trainer.save_checkpoint_path",
     "trainer.resume_from_path": "trainer.load_checkpoint_path",

@@ -43,7 +43,19 @@ _ALIKE = 0.85
     on=Launch,
     severity=WARNING,
     since="0.1",
-    words=("--config-", "-cn", "-cp", "-cd", ".py", "-m "),
+    words=(
+        "--config-",
+        "-cn",
+        "-cp",
+        "-cd",
+        ".py ",
+        "-m agent",
+        "-m recipe",
+        "-m src",
+        "-m train",
+        "-m main",
+        "-m scripts",
+    ),
 )
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     if not launch.of_file or launch.stands_alone:

@@ -27,7 +27,7 @@ from verlint.rule import ERROR, Context, rule
 from verlint.source import Source, Span
 from verlint_rules.config.view import View, view_of
 
-_MISSING = pattern(r"(?:^|: )there is no (?:config )?([\w./-]+)$")
+_MISSING = pattern(r"(?:^|: )there is no (?:config )?([\w./-]+)(?:; there is [^;]*)?$")
 _REFERENCE = pattern(r"\$\{([A-Za-z_]\w*(?:\.\w+)*)\}")
 _RESOLVES = pattern(r"OmegaConf\.resolve\(|resolve=True")
 
@@ -38,7 +38,20 @@ _RESOLVES = pattern(r"OmegaConf\.resolve\(|resolve=True")
     on=Launch,
     severity=ERROR,
     since="0.1",
-    words=("--config-", "-cn", "-cp", "-cd", "config=", ".py", "-m "),
+    words=(
+        "--config-",
+        "-cn",
+        "-cp",
+        "-cd",
+        ".py ",
+        "-m agent",
+        "-m recipe",
+        "-m src",
+        "-m train",
+        "-m main",
+        "-m scripts",
+        "config=",
+    ),
 )
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     if launch.stands_alone:
@@ -83,7 +96,7 @@ def _missing(launch: Launch, sources: list[Source], ctx: Context) -> Iterator[Fi
 
 def _named_in(sources: list[Source], name: str) -> Span | None:
     group, _, option = name.rpartition("/")
-    wanted = rf"^[ \t]*-[ \t]+(?:override[ \t]+)?/?({re.escape(name)})[ \t]*(?:#.*)?$"
+    wanted = rf"^[ \t]*-[ \t]+(?:override[ \t]+)?/?({re.escape(name)})(?:@\S+)?[ \t]*(?:#.*)?$"
     if group:
         chosen = rf"{re.escape(group)}(?:@\S+)?:[ \t]*({re.escape(option)})"
         wanted += rf"|^[ \t]*-[ \t]+(?:override[ \t]+)?/?{chosen}[ \t]*(?:#.*)?$"

@@ -45,16 +45,16 @@ _TYPES = {bool: "a boolean", int: "a number", float: "a number", type(None): "nu
     severity=ERROR,
     since="0.1",
     fixable="safe",
-    words=("env_vars", "runtime-env", "runtimeenv"),
+    words=("env_vars", "runtime-env-json", "runtimeenv", "--config-name"),
 )
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
-    for override in launch.overrides:
+    for override in launch.overrides if launch.stands_alone else launch.settings:
         name = next((override.key.removeprefix(key) for key in _KEYS if override.key.startswith(key)), "")
         if not name or override.value.state is not State.KNOWN or isinstance(override.value.data, str):
             continue
         if _is_written_by_verl(name, launch):
             continue
-        yield _of_override(name, override, ctx)
+        yield _of_override(name, override, override in launch.overrides, ctx)
     yield from _of_job(launch.command, ctx)
 
 
@@ -65,20 +65,20 @@ def _is_written_by_verl(name: str, launch: Launch) -> bool:
     return launch.program.entry in _SWITCHED_ON.get(switch, ()) or launch[switch].truthy() is not False
 
 
-def _of_override(name: str, override: Override, ctx: Context) -> Finding:
+def _of_override(name: str, override: Override, of_call: bool, ctx: Context) -> Finding:
     data = override.value.data
     written = override.value.span
-    right = f"{override.key}=\"'{show(data)}'\""
+    quoted = f"\"'{show(data)}'\"" if of_call else f'"{show(data)}"'
+    right = f"{override.key}={quoted}" if of_call else f"{name}: {quoted}"
     found = ctx.fail(
         override.value,
         _message(name, data),
         help=f"write {right}",
     )
-    if written is None or written.text != show(data) or _is_quoted(override.word):
+    if written is None or written.text != show(data) or (of_call and _is_quoted(override.word)):
         return found
-    return found.with_fix(
-        "quote the value for Hydra", Edit(written.in_file(), f"\"'{written.text}'\""), safety=Safety.SAFE
-    )
+    title = "quote the value for Hydra" if of_call else "quote the value"
+    return found.with_fix(title, Edit(written.in_file(), quoted), safety=Safety.SAFE)
 
 
 def _message(name: str, data: Data) -> str:
