@@ -154,7 +154,7 @@ def _misspelt(program: Program, module: str, entries: Sequence[str], label: str,
 def _of_checkout(program: Program, variant: Variant, ctx: Context) -> Finding | None:
     module, tree = program.entry, ctx.project.tree
     top = module.split(".")[0]
-    bases = _homes(variant, tree)
+    bases = python_homes(variant, tree)
     homes = [base for base in bases if is_filled(tree, join(base, top))]
     certain = bool(homes) and (tree.exists(join(homes[0], f"{top}/__init__.py")) or top in _OPEN_TOPS)
     if not certain:
@@ -167,7 +167,7 @@ def _of_checkout(program: Program, variant: Variant, ctx: Context) -> Finding | 
     return _finding(program, homes[0], certain, ctx.project, ctx)
 
 
-def _homes(variant: Variant, tree: Tree) -> list[str]:
+def python_homes(variant: Variant, tree: Tree) -> list[str]:
     """Where Python looks for packages: the working directory, then `PYTHONPATH`, as far as they are on disk."""
     bases = bases_of(variant, tree)
     command = variant.command
