@@ -94,6 +94,9 @@ TEACHER = (
 CASES = """
 V1    | 0.2    |        | tbs=60 mini=4                                 | tbs=64 mini=4
 V2    | 0.4.0  |        | MEGATRON megatron.tensor_model_parallel_size=3 | MEGATRON megatron.tensor_model_parallel_size=2
+V2m   | 0.6.0  |        | MEGATRON dyn=True megatron.tensor_model_parallel_size=3 | MEGATRON dyn=True megatron.tensor_model_parallel_size=2
+V2e   | 0.4.0  |        | MEGATRON megatron.expert_tensor_parallel_size=1 megatron.expert_model_parallel_size=3 | MEGATRON megatron.expert_tensor_parallel_size=1 megatron.expert_model_parallel_size=2
+V2f   | 0.4.0  |        | MEGATRON megatron.expert_model_parallel_size=8 megatron.tensor_model_parallel_size=2 megatron.pipeline_model_parallel_size=1 | MEGATRON megatron.expert_model_parallel_size=4 megatron.tensor_model_parallel_size=2 megatron.pipeline_model_parallel_size=1
 V3    | 0.4.0  |        | MEGATRON tbs=40 mini=8 micro=4 megatron.tensor_model_parallel_size=1 megatron.pipeline_model_parallel_size=1 | MEGATRON tbs=64 mini=8 micro=4 megatron.tensor_model_parallel_size=1 megatron.pipeline_model_parallel_size=1
 W3    | 0.7.0  |        | engine=disable tbs=24 mini=12                 | engine=disable tbs=24 mini=8
 W18   | 0.2    | 0.4.1  | tbs=12 n=2 mini=4                             | tbs=16 n=2 mini=4
@@ -127,6 +130,7 @@ W4    | 0.7.0  |        | engine=disable mini=16 micro=4                | engine
 W4l   | 0.7.0  |        | engine=disable tbs=16 mini=16 rollout.log_prob_micro_batch_size_per_gpu=4 | engine=disable tbs=16 mini=16
 W4f   | 0.7.0  |        | engine=disable tbs=16 mini=16 actor.use_kl_loss=True ref.log_prob_micro_batch_size_per_gpu=4 | engine=disable tbs=16 mini=16 ref.log_prob_micro_batch_size_per_gpu=4
 V12   | 0.2    |        | sp=2 model.use_remove_padding=False           | sp=2 model.use_remove_padding=True
+W16e  | 0.3    |        | sp=3 model.use_remove_padding=True            | sp=2 model.use_remove_padding=True
 W16   | 0.3    |        | SMALL sp=8 model.use_remove_padding=True      | SMALL sp=4 model.use_remove_padding=True
 W16g  | 0.3    |        | SMALL gpus=6 sp=3 model.use_remove_padding=True | SMALL gpus=6 sp=6 model.use_remove_padding=True
 V13   | 0.2    | 0.7.1  | adv=gae critic.ulysses_sequence_parallel_size=2 critic.model.use_remove_padding=False | critic.ulysses_sequence_parallel_size=2 critic.model.use_remove_padding=False

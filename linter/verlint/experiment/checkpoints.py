@@ -126,12 +126,14 @@ class Use:
 class Ledger:
     """What is saved and used, in order.
 
-    `makers` are folders that other commands may have filled (() for any folder); `unseen` are the words of calls whose
-    script was not followed to a launch on any path; `cut_short` says that not everything was looked at.
+    `roleless` are uses of a step by words that neither name a role nor resume. `makers` are folders that other
+    commands may have filled (() for any folder); `unseen` are the words of calls whose script was not followed to a
+    launch on any path; `cut_short` says that not everything was looked at.
     """
 
     saves: list[Save] = field(default_factory=list)
     uses: list[Use] = field(default_factory=list)
+    roleless: list[Use] = field(default_factory=list)
     makers: list[tuple[Components, Place]] = field(default_factory=list)
     unseen: list[tuple[Text, Place]] = field(default_factory=list)
     cut_short: bool = False
@@ -285,7 +287,8 @@ def _read(out: Ledger, step: _Step, launch_of: Callable[[Command], Launch | None
         if saved is not None:
             out.saves.append(saved)
     if name not in _QUIET:
-        out.uses.extend(_uses(step, argv))
+        for use, is_whole in _uses(step, argv):
+            (out.uses if is_whole else out.roleless).append(use)
     if name not in _HARMLESS and not trains and not step.deeper and not enters_container(argv):
         _read_maker(out, step, argv)
 
@@ -318,7 +321,8 @@ def saved_by(launch: Launch, place: Place) -> Save | None:
     )
 
 
-def _uses(step: _Step, argv: Sequence[Text]) -> Iterator[Use]:
+def _uses(step: _Step, argv: Sequence[Text]) -> Iterator[tuple[Use, bool]]:
+    """The checkpoints that a command names, each with whether a role of it, or the whole step to resume, is read."""
     for at, word in enumerate(argv):
         if not _mentions_step(word):
             continue
@@ -331,8 +335,8 @@ def _uses(step: _Step, argv: Sequence[Text]) -> Iterator[Use]:
         if _OUTPUT.match(option) or _OUTPUT.match(key) or _writes(key):
             continue
         use = _use(value, step)
-        if use is not None and (use.role or key == "trainer.resume_from_path" or _RESUME.match(key or option)):
-            yield use
+        if use is not None:
+            yield use, bool(use.role or key == "trainer.resume_from_path" or _RESUME.match(key or option))
 
 
 def _mentions_step(word: Text) -> bool:

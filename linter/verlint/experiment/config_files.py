@@ -120,6 +120,13 @@ def is_of_trainer(named: Named, tree: Files) -> bool:
     return any(_TRAINER.search(source.text) is not None for source in sources.values())
 
 
+def sources_of(named: Named, tree: Files) -> list[Source]:
+    """The files of the project that a config is made of, itself first; as far as they are at hand."""
+    sources: dict[str, Source] = {}
+    _parts(named, tree, sources)
+    return [named.source, *(each for each in sources.values() if each is not named.source)]
+
+
 def own_program(launch: Launch, tree: Files) -> tuple[str, HydraMain] | None:
     """The program of the project that a launch starts, by its path below the root, and what its `@hydra.main` says."""
     entry = launch.program.entry

@@ -194,6 +194,10 @@ class Project:
         """Variants by the place of the command, those of real calls where there are any."""
         return by_place(self.variants)
 
+    def started_at(self, place: Place) -> list[Variant]:
+        """The variants of a place, the `exec` that stands before a program left out."""
+        return [each for each in self.sites.get(place, []) if not _only_replaces(each.command)]
+
     @cached_property
     def tests(self) -> Mapping[str, Mapping[Place, list[Variant]]]:
         """Calls of `[` and `test` by the path of their file and their place, as `sites` gives commands."""
@@ -296,6 +300,11 @@ class Project:
                 if path is not None and path != variant.entry.path:
                     found.add(path)
         return found
+
+
+def _only_replaces(command: Command) -> bool:
+    """Whether a command is the `exec` before a program, which is a command of its own."""
+    return command.builtin and len(command.argv) > 1 and command.argv[0].known == "exec"
 
 
 def _common_root(root: Path, files: Iterable[Loaded]) -> Path:

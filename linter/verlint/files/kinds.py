@@ -82,6 +82,13 @@ MARKS = (
         r"\bscripts/(?:[\w-]+/)*(?:textgame|math|system_prompt|sys_prompt|medmcqa|safety|train|generate|eval)\w*\.sh",
     ),
     Mark(
+        "serves a model",
+        ("vllm serve", "vllm.entrypoints", "sglang.launch_server"),
+        r"\bvllm serve\b|-m[ \t]+(?:vllm\.entrypoints\.|sglang\.launch_server\b)",
+    ),
+    Mark("evaluates a model", ("lm_eval", "lighteval"), r"(?m)^[^#\n]*\b(?:lm_eval|lighteval)[ \t]"),
+    Mark("prepares data for VeRL", ("data_preprocess",), r"(?m)^[^#\n]*\bpython3?\b[^\n]*\bdata_preprocess\b"),
+    Mark(
         "sets rollout variables", ("VLLM_ATTENTION_BACKEND", "GLOBAL_BSZ"), r"\b(?:VLLM_ATTENTION_BACKEND|GLOBAL_BSZ)\b"
     ),
 )

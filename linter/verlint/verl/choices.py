@@ -128,6 +128,28 @@ CHOICES: tuple[Choice, ...] = (
         until="0.6.1",
     ),
     Choice(
+        "data.truncation",
+        "the trainer stops with AssertionError when it loads its data",
+        "utils/dataset/sft_dataset.py, utils/dataset/multiturn_sft_dataset.py",
+        names=("error", "left", "right"),
+        since="0.4.0",
+        until="0.6.1",
+        when=(is_not("model.partial_pretrain", None),),
+    ),
+    *(
+        Choice(
+            f"{_R}.multi_turn.format",
+            "the first turn with tools stops with 'Unknown tool parser'",
+            "experimental/agent_loop/tool_parser.py",
+            names=names,
+            since=since,
+            until=until,
+            when=(is_(f"{_R}.multi_turn.enable", True), is_(f"{_R}.mode", "async"), is_(f"{_R}.name", "vllm")),
+            open_to=(*_LIBRARY, f"{_R}.agent.agent_loop_config_path"),
+        )
+        for since, until, names in (("0.5.0", "0.5.0", ("hermes",)), ("0.6.0", "0.7.0", ("hermes", "gpt-oss")))
+    ),
+    Choice(
         f"{_A}.strategy",
         f"{_STARTS} with NotImplementedError",
         "trainer/main_ppo.py",

@@ -61,6 +61,29 @@ def reads(folder: Path, name: str) -> bool:
     return remembered(_known, ("reads", folder, name), ask)
 
 
+_FOREIGN = ("/.git", "/.venv", "/venv/", "/site-packages", "/node_modules")
+
+
+def mentions(folder: Path, name: str) -> bool:
+    """Whether a module below a folder has the name, those of installed packages left out."""
+
+    def ask() -> bool:
+        return _has_word(remembered(_known, ("all", folder), lambda: _everything(folder)), name, "")
+
+    return remembered(_known, ("mentions", folder, name), ask)
+
+
+def _everything(folder: Path) -> str:
+    texts: list[str] = []
+    for place, _, names in disk.walk(folder):
+        if any(part in f"{place}/" for part in _FOREIGN):
+            continue
+        texts += [_text(os.path.join(place, name)) for name in names if name.endswith(".py")]
+        if len(texts) > MAX_FILES:
+            break
+    return "\n".join(texts)
+
+
 def _reads(folder: Path, name: str) -> bool:
     configs, others = _texts(folder)
     return _has_word(others, name, "") or _has_word(configs, name, ".\"'")

@@ -56,3 +56,39 @@ VARIABLES: tuple[Variable, ...] = (
 )
 """Sources: vllm-project/vllm pull requests 25033 and 25351 (the V0 engine is removed), 26315 (the variable of the
 backend is deprecated), issue 50292 (nothing reads it)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadValue:
+    """What a program takes a variable for: the values it knows in lower case (`numbers`: any whole number too), what
+    becomes of others, and what to write. `logger` names the logger that must be on for it to matter."""
+
+    name: str
+    known: frozenset[str]
+    effect: str
+    instead: str
+    numbers: bool = False
+    logger: str = ""
+
+
+_SWITCH = ("vLLM reads it with int(), and stops with ValueError when it is imported", "write 1 or 0")
+READ_VALUES: tuple[ReadValue, ...] = (
+    *(
+        ReadValue(name, frozenset(), *_SWITCH, numbers=True)
+        for name in ("VLLM_USE_V1", "VLLM_ENABLE_V1_MULTIPROCESSING", "VLLM_DISABLE_COMPILE_CACHE")
+    ),
+    ReadValue(
+        "VLLM_USE_MODELSCOPE",
+        frozenset(["true", "false", "0", "no"]),
+        "vLLM knows True only, and takes this for False",
+        "write True",
+    ),
+    ReadValue(
+        "WANDB_MODE",
+        frozenset(["online", "offline", "disabled", "dryrun", "run", "shared"]),
+        "wandb.init stops: there is no such mode",
+        "write online, offline or disabled",
+        logger="wandb",
+    ),
+)
+"""Sources: `vllm/envs.py`, `wandb_settings.py` of wandb."""

@@ -6,11 +6,13 @@ moments: the loss jumps, and the log looks like any other resume. Without `hf_mo
 `hf_model` holds the base weights under `base_model.…` names and the adapter beside them: what loads the folder as a
 model does not get the trained one.
 
-Reported for a run that is told to resume (`resume_mode` or `resume_from_path` is written, or an earlier run of the same
-script saved there) while its checkpoints have no optimizer, unless `load_contents` leaves it out as well; for a folder
-`…/actor/huggingface` that a command reads, that the run does not write and nothing merges; for `…/global_step_N/actor`
-itself, the shards, where a server or a trainer takes it for a model; and for `hf_model` of a run
-with LoRA. Silent where the contents are not written plainly.
+Reported for a run that is told to resume (`resume_mode` or `resume_from_path` is written, or an earlier run of the
+same script saved there) while its checkpoints have no optimizer, unless `load_contents` leaves it out as well; for a
+folder `…/actor/huggingface` that a command reads, that the run does not write and nothing merges; for
+`…/global_step_N/actor` itself, the shards, where a server or a trainer takes it for a model; for
+`…/global_step_N/huggingface`, and for a merger that is given `…/global_step_N` or the backend of another engine, since
+the trainer saves each role in a folder of its own; and for `hf_model` of a run with LoRA. Silent where the contents
+are not written plainly.
 
 Fix: add `optimizer` or `hf_model` to `save_contents`, or merge the shards first; merge the adapter of a LoRA run. The
 unsafe fix changes the list where it is written.
@@ -31,7 +33,7 @@ from verlint.source import Span
 from verlint.value import Value
 from verlint_rules.artifacts.merging import merged_folder
 from verlint_rules.artifacts.reuse import resumptions
-from verlint_rules.artifacts.shards import shards_read
+from verlint_rules.artifacts.shards import misread, shards_read
 from verlint_rules.artifacts.training import CONTENTS, FREQUENCY, FROM, MODE, contents, is_test, is_training, saves
 from verlint_rules.config.rewriting import one_more
 from verlint_rules.on_policy.rewriting import list_with, list_without
@@ -69,6 +71,7 @@ def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
         yield from _of_pairs(script, ctx)
         yield from _unwritten(script, ctx)
         yield from _of_shards(script, ctx)
+        yield from _misread(script, ctx)
 
 
 # ---- the optimizer
@@ -134,6 +137,12 @@ def _of_shards(script: Script, ctx: Context) -> Iterator[Finding]:
         place = word if word.span is not None else command.span
         help_ = "merge them first (python -m verl.model_merger merge …), and name the folder it writes"
         yield ctx.fail(place, message, value=word.shown, help=help_, severity=ERROR)
+
+
+def _misread(script: Script, ctx: Context) -> Iterator[Finding]:
+    ledger = ledger_of_script(script, ctx.project.launch)
+    for use, message, help_ in () if ledger.cut_short or not ledger.saves else misread(ledger, ctx.project):
+        yield ctx.fail(use.span, message, value=use.word.shown, hops=use.word.trail(), help=help_, severity=ERROR)
 
 
 def _unwritten(script: Script, ctx: Context) -> Iterator[Finding]:

@@ -4,6 +4,9 @@ vLLM takes its switches from the environment and says nothing about those it doe
 checkout keeps setting `VLLM_ATTENTION_BACKEND` or asks for the V0 engine with `VLLM_USE_V1=0`; a newer vLLM ignores
 both and runs another backend or engine than the numbers it is compared with.
 
+Some variables take certain values only: `VLLM_USE_V1=true` is no number, and vLLM stops when it is imported;
+`VLLM_USE_MODELSCOPE=1` is not `True`; `WANDB_MODE=off` is no mode.
+
 The version is the one that the project installs (`pip install vllm==0.9.0`, in one version only), else the range that
 the VeRL in use asks for. A checkout between two releases leaves it to be verified. Silent for other engines, for ranges
 in which some version reads the variable, and for values that change nothing (`VLLM_USE_V1=1` where V1 is all there is).
@@ -25,7 +28,7 @@ from verlint.record import dataclass
 from verlint.rule import WARNING, Context, rule
 from verlint.source import Span
 from verlint.value import Text
-from verlint.verl.engines import VARIABLES, VLLM_OF, Variable
+from verlint.verl.engines import READ_VALUES, VARIABLES, VLLM_OF, Variable
 from verlint.verl.versions import padded
 
 _PIN = pattern(r"==\s*v?(\d[\w.]*)")
@@ -38,11 +41,12 @@ _NAME = "actor_rollout_ref.rollout.name"
     on=Launch,
     severity=WARNING,
     since="0.1",
-    words=("vllm_use_v1", "vllm_attention_backend"),
+    words=("vllm_use_", "vllm_attention_backend", "vllm_enable_v1", "vllm_disable_c", "wandb_mode"),
 )
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     around = launch.command
     given = {**around.around.environment, **around.prefix}
+    yield from _misread(launch, given, ctx)
     variables = [each for each in VARIABLES if each.name in given]
     if not variables or launch[_NAME].equals("vllm") is False:
         return
@@ -51,6 +55,28 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
         value = given[variable.name]
         if value.known and (not variable.values or value.known in variable.values):
             yield from _of_variable(launch, variable, value, engine, ctx)
+
+
+def _misread(launch: Launch, given: Mapping[str, Text], ctx: Context) -> Iterator[Finding]:
+    """Values that the program which reads the variable takes for something else."""
+    for each in READ_VALUES:
+        value = given.get(each.name)
+        text = "" if value is None else value.known or ""
+        if value is None or not text or text.lower() in each.known or (each.numbers and text.strip("+-").isdecimal()):
+            continue
+        gone = next((one.gone for one in VARIABLES if one.name == each.name), "")
+        engine = _engine(launch, ctx.project) if gone else None
+        if engine is not None and padded(engine.newest) >= padded(gone):
+            continue  # nobody reads it there
+        loggers = launch["trainer.logger"].data
+        if each.logger and each.logger not in (loggers if isinstance(loggers, list) else [loggers]):
+            continue
+        if not each.logger and launch[_NAME].equals("vllm") is not True:
+            continue
+        at = next((part.span for part in value.parts if part.span is not None), None) or value.span or launch.head
+        told = f"{each.name}={text}"
+        found = ctx.fail(at, f"{told}: {each.effect}", value=told, hops=value.trail(), help=each.instead)
+        yield found.with_related(launch.head, "the run that it is meant for")
 
 
 @dataclass(frozen=True)

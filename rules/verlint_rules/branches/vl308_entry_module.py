@@ -10,6 +10,8 @@ verify. For a VeRL that is pinned, by a requirements file, a directive or an opt
 Silent for packages that are not on disk, for a folder that a clone or a submodule fills, and for a version that is only
 a guess.
 
+`torchrun verl.trainer.fsdp_sft_trainer` without `-m` starts a file of that name.
+
 Fix: start the module that this VeRL has, or pin the VeRL that has the module.
 """
 
@@ -25,12 +27,16 @@ from verlint.experiment.stage import Experiment
 from verlint.experiment.variants import Variant
 from verlint.files.tree import Tree
 from verlint.finding import Finding
+from verlint.lazy import pattern
 from verlint.rule import ERROR, Context, rule
 from verlint.verl.in_use import Call
 from verlint_rules.reading.named_files import bases_of, is_filled, is_left_alone, join
 
 _OPEN_TOPS = frozenset(["recipe"])
 """Packages that no distribution installs, so a folder without `__init__.py` is the package as well."""
+
+_NAMED = pattern(r"(?:verl|recipe)(?:\.[a-z_]\w*)+")
+"""The dotted name of a module of VeRL."""
 
 
 @rule(
@@ -39,7 +45,17 @@ _OPEN_TOPS = frozenset(["recipe"])
     on=Experiment,
     severity=ERROR,
     since="0.1",
-    words=("verl.", "recipe.", "sft_trainer", "main_generation"),
+    words=(
+        "verl.",
+        "recipe.",
+        "sft_trainer",
+        "main_generation",
+        "-m agent",
+        "-m src",
+        "-m train",
+        "-m main",
+        "-m scripts",
+    ),
 )
 def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
     script = experiment.script
@@ -52,7 +68,7 @@ def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
         if command.span.in_file().source is script.source and not command.builtin and not command.function
     }
     for place in sorted(places):
-        variants = ctx.project.sites.get(place, [])
+        variants = ctx.project.started_at(place)
         found = [_of_variant(variant, ctx) for variant in variants]
         if found and found[0] is not None and all(each is not None for each in found):
             yield found[0]
@@ -62,6 +78,8 @@ def _of_variant(variant: Variant, ctx: Context) -> Finding | None:
     program = python_program(variant.command.argv)
     if program is None or not program.entry:
         return None
+    if not program.module and _NAMED.fullmatch(program.entry):
+        return _as_file(program, variant, ctx)
     launch = ctx.project.launch(variant.command)
     pinned = _of_pin(program, launch, ctx) if launch is not None else None
     if pinned is not None:
@@ -74,6 +92,21 @@ def _of_variant(variant: Variant, ctx: Context) -> Finding | None:
 def _is_module(entry: str) -> bool:
     """Whether it is the dotted name of a module in a package."""
     return "." in entry and all(map(str.isidentifier, entry.split(".")))
+
+
+def _as_file(program: Program, variant: Variant, ctx: Context) -> Finding | None:
+    """The name of a module of VeRL where a file is started, without `-m`."""
+    name = program.entry
+    if program.name.known != name or any(
+        ctx.project.tree.exists(join(base, name)) for base in bases_of(variant, ctx.project.tree)
+    ):
+        return None
+    return ctx.fail(
+        program.name,
+        f'without `-m` this is a file called {name}, which is not there: Python stops with "can\'t open file"',
+        value=name,
+        help=f"write -m {name}",
+    )
 
 
 # ---- a released version
@@ -121,7 +154,7 @@ def _misspelt(program: Program, module: str, entries: Sequence[str], label: str,
 def _of_checkout(program: Program, variant: Variant, ctx: Context) -> Finding | None:
     module, tree = program.entry, ctx.project.tree
     top = module.split(".")[0]
-    bases = _homes(variant, tree)
+    bases = python_homes(variant, tree)
     homes = [base for base in bases if is_filled(tree, join(base, top))]
     certain = bool(homes) and (tree.exists(join(homes[0], f"{top}/__init__.py")) or top in _OPEN_TOPS)
     if not certain:
@@ -134,7 +167,7 @@ def _of_checkout(program: Program, variant: Variant, ctx: Context) -> Finding | 
     return _finding(program, homes[0], certain, ctx.project, ctx)
 
 
-def _homes(variant: Variant, tree: Tree) -> list[str]:
+def python_homes(variant: Variant, tree: Tree) -> list[str]:
     """Where Python looks for packages: the working directory, then `PYTHONPATH`, as far as they are on disk."""
     bases = bases_of(variant, tree)
     command = variant.command

@@ -51,7 +51,25 @@ _KEYS = {
     """,
 }
 """The keys of each section."""
-_OF_VERL = {"data.train_batch_size": "data.rollout_batch_size"}
+_OF_VERL = {
+    "data.train_batch_size": "data.rollout_batch_size",
+    "worker.rollout.tensor_model_parallel_size": "worker.rollout.tensor_parallel_size",
+    "worker.actor.ppo_mini_batch_size": "worker.actor.global_batch_size",
+    "worker.actor.ppo_micro_batch_size_per_gpu": "worker.actor.micro_batch_size_per_device_for_update",
+    "worker.rollout.log_prob_micro_batch_size_per_gpu": "worker.actor.micro_batch_size_per_device_for_experience",
+    "worker.actor.use_kl_loss": "algorithm.use_kl_loss",
+    "worker.actor.kl_loss_coef": "algorithm.kl_coef",
+    "worker.actor.use_dynamic_bsz": "worker.actor.dynamic_batching",
+    "worker.actor.use_remove_padding": "worker.actor.padding_free",
+    "worker.actor.clip_ratio": "worker.actor.clip_ratio_low",
+    "worker.actor.grad_clip": "worker.actor.max_grad_norm",
+    "trainer.test_freq": "trainer.val_freq",
+    "trainer.default_local_dir": "trainer.save_checkpoint_path",
+    "trainer.resume_from_path": "trainer.load_checkpoint_path",
+    "trainer.total_training_steps": "trainer.max_steps",
+    "trainer.max_actor_ckpt_to_keep": "trainer.save_limit",
+    "trainer.log_val_generations": "trainer.val_generations_to_log",
+}
 _SECTIONS_OF_VERL = {
     "actor_rollout_ref.actor": "worker.actor",
     "actor_rollout_ref.rollout": "worker.rollout",
@@ -79,7 +97,7 @@ def unknown_keys(launch: Launch, ctx: Context) -> Iterator[Finding]:
     from verlint.verl.slips import alike
 
     known = known_keys()
-    for override in launch.overrides:
+    for override in launch.settings:
         key = override.key
         if not key or key in known or override.key_span is None or _is_at_hand(key, ctx):
             continue

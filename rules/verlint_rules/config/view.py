@@ -170,7 +170,9 @@ def refused_everywhere(launch: Launch, override: Override, kind: str) -> bool:
 
 
 def starts_hydra(launch: Launch) -> bool:
-    """Whether the entry point is one of VeRL's that Hydra starts, whatever its config."""
+    """Whether the entry point is one of VeRL's, or a program of the project, that Hydra starts, whatever its config."""
+    if launch.verl is not None and launch.verl.found.program:
+        return True
     module = call_of(launch.program.entry, ()).module
     return any(config_of(version, module) for version in reversed(versions()))
 

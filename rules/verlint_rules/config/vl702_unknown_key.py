@@ -83,6 +83,10 @@ def _join_engine(view: View, groups: dict[str, list[Unknown]]) -> None:
 def _key(ctx: Context, view: View, unknown: Unknown) -> Finding | None:
     override = unknown.override
     key, schema = override.key, view.schema
+    if key in schema and isinstance(override.value.data, dict):
+        message = f"{key} does not have all keys of this table: without + Hydra stops with 'Could not override'"
+        help_ = f"write +{key}={override.value_text.shown}"
+        return with_plus(report(ctx, override, message, certain=unknown.certain, help=help_), override)
     if _takes_more(view, key):
         message = f"the config of {label_of(view)} does not list {key}: Hydra stops with 'Key is not in struct'"
         help_ = f"write +{key}: VeRL takes keys there that its config does not list"

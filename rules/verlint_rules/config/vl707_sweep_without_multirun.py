@@ -41,6 +41,8 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     sweeps = [each for each in launch.overrides if each.sweep]
     if not sweeps or pictures(launch) or not starts_hydra(launch) or call_of("", launch.options).multirun:
         return
+    if _sweeps_anyway(launch, ctx):
+        return
     view = view_of(launch)
     for override in sweeps:
         place = override.value.span or override.word.span or launch.head
@@ -60,6 +62,16 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
         shown = f"{key} = {text}"
         finding = ctx.fail(place, message, value=shown, hops=override.value.hops, help=help_)
         yield finding if function else _mended(finding, override, view)
+
+
+def _sweeps_anyway(launch: Launch, ctx: Context) -> bool:
+    """Whether the mode is chosen otherwise: `hydra.mode=MULTIRUN`, here or in the config of the project."""
+    if any(each.key == "hydra.mode" for each in launch.overrides):
+        return True
+    from verlint.experiment.config_files import named_config, sources_of
+
+    named = named_config(launch, ctx.project.tree)
+    return named is not None and any("MULTIRUN" in each.text for each in sources_of(named, ctx.project.tree))
 
 
 def _holds(view: View | None, key: str, kind: str) -> bool:

@@ -68,6 +68,8 @@ def _is_wrong(view: View, override: Override) -> bool:
     schema = view.schema
     if key in schema.sections and key not in schema.leaves:
         return not isinstance(data, dict) and data is not None and key not in schema.groups
+    if isinstance(data, str) and "${" in data:
+        return False  # what it refers to counts
     kinds = schema.kind(key)
     if isinstance(data, str) and data.lower() == "none":
         return view.stock and _takes_null(view, key)

@@ -35,6 +35,14 @@ _POLICY = "actor_rollout_ref.model.path"
 NEEDED = {"actor_rollout_ref.rollout.name": "vllm"}
 """Keys that every training run reads, with what most set. Source: `workers/rollout/base.py` and
 `workers/config/rollout.py` since 0.6.0. Others with `???` belong to parts that are off by default."""
+_READ = {
+    "actor_rollout_ref.model.path": "…",
+    "data.train_files": "…",
+    "data.val_files": "…",
+    "trainer.project_name": "…",
+    "trainer.experiment_name": "…",
+}
+"""Keys that every run reads, and that a config of one's own may leave open."""
 
 
 @rule("VL711", "mandatory-missing", on=Launch, severity=ERROR, since="0.1")
@@ -47,7 +55,7 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     yield from _critic(launch, ctx)
     if launch.verl.guess:
         return
-    for key, usual in NEEDED.items():
+    for key, usual in {**NEEDED, **(_READ if launch.of_file else {})}.items():
         if view.value(key) == "???":
             if in_document(launch) or launch.stands_alone or is_cut(launch, ctx.project):
                 continue

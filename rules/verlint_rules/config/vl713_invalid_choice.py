@@ -46,9 +46,18 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
         override = view.config.set_by.get(row.key)
         if override is None or override.form is Form.DELETE or override.value.state is not State.KNOWN:
             continue
+        if row.key.endswith("multi_turn.format") and _wrong(view, row) and _registers_parsers(ctx):
+            continue
         for name in _wrong(view, row):
             if everywhere(launch, partial(_refuses, key=row.key, name=name)):
                 yield _finding(ctx, view, row, override, name)
+
+
+def _registers_parsers(ctx: Context) -> bool:
+    """Whether code of the project may bring parsers of tool calls."""
+    from verlint.verl import code
+
+    return code.mentions(ctx.project.root, "ToolParser")
 
 
 def _refuses(view: View, key: str, name: object) -> bool:

@@ -8,6 +8,9 @@ loaded already, and stops with `Reward function 'compute_reward' not found`. A n
 An agent loop is looked up in the file of `agent_loop_config_path`: a `default_agent_loop` that neither it nor VeRL has
 stops the first step with `Agent loop … not registered`.
 
+The classes of tools, interactions and agent loops (`class_name`, `_target_` in the files of `tool_config_path`,
+`interaction_config_path` and `agent_loop_config_path`) are looked for in the packages of the project.
+
 Looked at are files of the project that hold the name nowhere: not as a function, not as an import, not in a text.
 A file that the launcher writes itself is looked at as it is written.
 
@@ -28,8 +31,18 @@ from verlint.lazy import pattern
 from verlint.rule import ERROR, Context, rule
 from verlint.source import Source
 from verlint_rules.config.own_code import REWARDS_AND_CLASSES, is_made, named_objects, source_of, written_before
-from verlint_rules.reading.named_files import seen_from
+from verlint_rules.reading.named_files import is_filled, join, seen_from
 
+_TURNS = "actor_rollout_ref.rollout.multi_turn"
+_OF_CLASSES = (
+    f"{_TURNS}.tool_config_path",
+    f"{_TURNS}.interaction_config_path",
+    "actor_rollout_ref.rollout.agent.agent_loop_config_path",
+)
+_CLASS = pattern(
+    r"(?m)^[ \t]*(?:-[ \t]+)?(?:class_name|_target_)[ \t]*:[ \t]*[\"']?((?:\w+\.)+\w+)[\"']?[ \t]*(?:#.*)?$"
+)
+"""Source: `tools/utils/tool_registry.py`, `interactions/utils/interaction_registry.py`, `agent_loop.py` of VeRL."""
 _AGENT = "actor_rollout_ref.rollout.agent"
 _OF_VERL = ("single_turn_agent", "tool_agent")
 """The agent loops that VeRL registers itself. Source: `experimental/agent_loop` of 0.5 to 0.9.1."""
@@ -51,10 +64,14 @@ _ANYTHING = pattern(r"import[ \t]+\*|(?:globals|vars|locals)\(\)|setattr\(|__dic
         "verl.trainer.main ",
         "--config-name",
         "default_agent_loop",
+        "tool_config_path",
+        "interaction_config_path",
+        "agent_loop_config_path",
     ),
 )
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     yield from _agent_loop(launch, ctx)
+    yield from _classes(launch, ctx)
     for path, word, name in named_objects(launch):
         written = written_before(launch, path, ctx)
         source = source_of(launch, path, ctx) if written is None else written
@@ -104,6 +121,47 @@ def _agent_loop(launch: Launch, ctx: Context) -> Iterator[Finding]:
         near=near[0] if near else "",
         help=f"did you mean {near[0]}?" if near else f"it holds {', '.join(held[:5])}",
     ).with_related(source.span(0, len(source.line(1))), "the file")
+
+
+def _classes(launch: Launch, ctx: Context) -> Iterator[Finding]:
+    """The classes of tools, interactions and agent loops that a file names and the project's code does not have."""
+    for key in _OF_CLASSES:
+        override = launch.by_key.get(key)
+        if override is None:
+            continue
+        path = seen_from(override.value_text, launch.command)
+        source = source_of(launch, path, ctx, (".yaml", ".yml"))
+        if source is None or is_made(launch, path, ctx):
+            continue
+        for match in _CLASS.finditer(source.text):
+            module, _, name = match[1].rpartition(".")
+            said = _lacking(launch, module, name, ctx)
+            if said:
+                place = source.span(match.start(1), match.end(1))
+                finding = ctx.fail(place, f"{said}: the workers stop when they load {key.rpartition('.')[2]}")
+                yield finding.with_related(override.value_text.span or launch.head, "the launch that reads it")
+
+
+def _lacking(launch: Launch, module: str, name: str, ctx: Context) -> str:
+    """What is not there of a class by its dotted name, "" for one that may be there."""
+    from verlint_rules.branches.vl308_entry_module import python_homes
+
+    tree = ctx.project.tree
+    variant = next(iter(ctx.project.started_at(launch.command.span.order())), None)
+    top, path = module.partition(".")[0], module.replace(".", "/")
+    places = (
+        [] if variant is None else [base for base in python_homes(variant, tree) if is_filled(tree, join(base, top))]
+    )
+    if not places or (top == "verl" and not tree.exists(join(places[0], "verl/__init__.py"))):
+        return ""
+    for base in places:
+        source = tree.source(join(base, f"{path}.py")) or tree.source(join(base, f"{path}/__init__.py"))
+        if source is not None:
+            there = _ANYTHING.search(source.text) or re.search(rf"\b{re.escape(name)}\b", source.text)
+            return "" if there else f"{module} has no {name}"
+    above = path.rpartition("/")[0]
+    beside = tree.listing(join(places[0], above)) if above else []
+    return f"there is no module {module}" if any(each.endswith(".py") for each in beside) else ""
 
 
 def _has_unknowns(written: Source) -> bool:

@@ -34,7 +34,7 @@ from verlint.verl.in_use import call_of
 from verlint.verl.rows import in_versions
 from verlint.verl.versions import is_version
 from verlint_rules.config.own_code import has_own_config, is_made, named_objects, source_of
-from verlint_rules.config.view import on_unnamed_fork
+from verlint_rules.config.view import on_unnamed_fork, view_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ _IN_ANOTHER = "reward_model.launch_reward_fn_async"
     on=Launch,
     severity=ERROR,
     since="0.1",
-    words=("custom_reward_function", "reward_manager"),
+    words=("custom_reward_function", "reward_manager", "--config-name"),
 )
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     if call_of(launch.program.entry, ()).module not in _ENTRIES or on_unnamed_fork(launch) or launch.family:
@@ -99,7 +99,11 @@ def _manager(launch: Launch) -> tuple[Text | None, str]:
         override = launch.by_key.get(key)
         if override is not None:
             return override.value_text, (override.value_text.known or "").strip("'\"")
-    return None, "" if has_own_config(launch) else "naive"
+    if not has_own_config(launch):
+        return None, "naive"
+    view = view_of(launch) if launch.of_file else None
+    found = [] if view is None else [view.value(key) for key in _MANAGERS if key in view.schema]
+    return None, next((each for each in found if isinstance(each, str)), "")
 
 
 def _without_function(launch: Launch, word: Text, ctx: Context) -> Iterator[Finding]:

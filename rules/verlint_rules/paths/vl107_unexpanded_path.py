@@ -8,6 +8,9 @@ there is not found under the name that is read later.
 A path also loses a folder where a variable between two slashes, or behind the last, is only ever given the empty text:
 `${ROOT}/${NAME}` is then the root itself.
 
+Single quotes keep bash away from a variable: with `files='[$train]'` the override `data.train_files="$files"` names a
+file that is called `$train`.
+
 Of Python tools it is a warning, since some of them expand `~` themselves. Silent for patterns of `grep`, `sed` and
 their kin, for `$` in single quotes, and for overrides of Hydra, whose grammar refuses `~` (VL701).
 
@@ -35,6 +38,8 @@ _PATTERNS = frozenset(
 
 _STRAY = pattern(r"(?:\$\{[^{}]*\}|\$\w+|[\w.-]*/[\w./-]*[\w/])\$(?=\"?$)")
 _NAME = pattern(r"\$\{?(\w+)")
+_UNREAD = pattern(r"(?<![\\$])\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
+"""A reference to a variable; one of OmegaConf to a key has dots or a resolver."""
 _HOME = pattern(r"--?[\w-]+=(\"?)~(?=/|\"?$)")
 _SEGMENT = pattern(r"/\$\{?([A-Za-z_]\w*)\}?(?=/|[\"']?$)")
 _QUOTED_HOME = pattern(r"\"~(?=/)[\w./${}~-]*\"|'~(?=/)[\w./-]*'")
@@ -47,6 +52,7 @@ def check(command: Command, ctx: Context) -> Iterator[Finding]:
     if command.builtin or command.function or (name in _PATTERNS and not (python or _runs_script(command))):
         return
     yield from _of_values(command, python, ctx)
+    yield from _of_overrides(command, ctx)
     before = ""
     for at, span in enumerate(command.raw):
         text = span.text
@@ -122,6 +128,29 @@ def _of_values(command: Command, python: bool, ctx: Context) -> Iterator[Finding
         if name and _is_always_empty(name, raw, ctx):
             message = f"`{name}` is empty here, so the path loses a folder: {word.shown}"
             yield ctx.fail(raw, message, value=word.shown, help=f"give {name} a value, or ask for it: ${{{name}:?}}")
+
+
+def _of_overrides(command: Command, ctx: Context) -> Iterator[Finding]:
+    """A variable of the launcher that an override holds by its name, since single quotes kept bash away from it."""
+    launch = ctx.project.launch(command) if any("$" in (word.known or "") for word in command.argv) else None
+    for override in () if launch is None else launch.overrides:
+        value = override.value_text.known or ""
+        for match in _UNREAD.finditer(value) if "$" in value and override.word.span is not None else ():
+            name = match[1] or match[2]
+            given = assignments_by_name(ctx.project, command.span.in_file().source).get(name, ())
+            if not given or (launch is not None and name in launch.defaults):
+                continue
+            quoted = f"${{{name}}}" if match[1] else f"${name}"
+            spans = (part.span for part in override.value_text.parts if isinstance(part, Literal))
+            place = next((each for each in spans if each is not None and quoted in each.text), override.word.span)
+            finding = ctx.fail(
+                place if place is not None else override.word,
+                f"single quotes keep `{quoted}` as it is: {override.key} gets the name of the variable, not its value",
+                value=override.word.shown,
+                help=f"put double quotes around it, and single ones inside: \"['{quoted}']\"",
+            )
+            yield finding.with_related(given[0].span, "the variable")
+            break
 
 
 def _is_always_empty(name: str, raw: Span, ctx: Context) -> bool:

@@ -116,7 +116,7 @@ def _in_config(command: Command, project: Project) -> Iterator[tuple[Text, str]]
         override = launch.by_key.get(key) if launch is not None else None
         if override is None or launch is None or (key == "config" and launch.program.entry != "verl.trainer.main"):
             continue
-        if override not in launch.overrides and launch.program.entry != "verl.trainer.main":
+        if override not in launch.overrides and launch.stands_alone:
             continue
         value = seen_from(override.value_text, command)
         path, _, name = (value.known or "").partition(":")

@@ -88,7 +88,7 @@ def _script(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
         if command.span.in_file().source is script.source
     }
     for place in sorted(places):
-        variants = ctx.project.sites.get(place, [])
+        variants = ctx.project.started_at(place)
         found = [list(missing_of_command(variant, ctx.project)) for variant in variants]
         if not found or not all(found):  # from one of the places it is started in the file is there
             continue

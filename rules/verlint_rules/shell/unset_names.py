@@ -412,7 +412,7 @@ def _is_source(span: Span) -> bool:
 
 
 def _near(name: str, uses: Sequence[Use], names: Names) -> Near | None:
-    for slip, test in (("case", _is_case), ("glued", _is_glued), ("letters", _is_letters), ("part", _is_part)):
+    for slip, test in _SLIPS:
         for other, span in names.assigned.items():
             if other != name and test(name, other, uses, names):
                 return Near(other, span, slip)
@@ -474,6 +474,28 @@ def _is_part(name: str, other: str, uses: Sequence[Use], names: Names) -> bool:
         return False
     mine, theirs = name.split("_"), other.split("_")
     short, long = sorted((mine, theirs), key=len)
-    if (name.upper() == name) != (other.upper() == other) or len(short) < 2 or len(short) == len(long):
+    if (name.upper() == name) != (other.upper() == other) or len(short) < 2:
         return False
+    if len(short) == len(long):
+        return _is_other_spelling(mine, theirs)
     return long[: len(short)] == short or long[-len(short) :] == short
+
+
+def _is_other_spelling(mine: Sequence[str], theirs: Sequence[str]) -> bool:
+    """`ENTROPY_COEFFICIENT` for `ENTROPY_COEFFIENT`, `EXP_NAME` for `EXPERIMENT_NAME`: one part has some letters more
+    or less."""
+    different = [(left, right) for left, right in zip(mine, theirs, strict=True) if left != right]
+    if len(different) != 1:
+        return False
+    short, long = sorted(different[0], key=len)
+    if any(char.isdigit() for char in short + long) or len(short) < 3:
+        return False
+    if long.startswith(short):
+        return True
+    from difflib import SequenceMatcher
+
+    return len(short) >= 6 and short[0] == long[0] and SequenceMatcher(None, short, long).ratio() >= 0.85
+
+
+_SLIPS = (("case", _is_case), ("glued", _is_glued), ("letters", _is_letters), ("part", _is_part))
+"""How one name may be written for another, the surest first."""

@@ -40,7 +40,10 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
             maker = _top(save.command, tops)
             if reader is None or maker is None or save.key != use.key or save.never or save.steps:
                 continue
-            if maker.span.start < reader.span.start and _may_fail_unnoticed(maker, reader, script.source, script):
+            again = maker.span.order() == reader.span.order() and save.place.before(use.place)
+            if (maker.span.start < reader.span.start or again) and _may_fail_unnoticed(
+                maker, reader, script.source, script
+            ):
                 yield _finding(save, use, maker, reader, script.source, ctx)
                 return
 
@@ -90,9 +93,10 @@ def _status_is_looked_at(maker: Command, reader: Command, source: Source) -> boo
 def _finding(save: Save, use: Use, maker: Command, reader: Command, source: Source, ctx: Context) -> Finding:
     piped = maker.around.errexit
     why = "its failure is lost in the pipe" if piped else "there is no `set -e`"
+    what = "the next turn of the loop" if maker is reader else "this step"
     found = ctx.fail(
         _first_line(reader.span),
-        f"this step runs even when the training before it has failed, on whatever is in the folder: {why}",
+        f"{what} runs even when the training before it has failed, on whatever is in the folder: {why}",
         value=use.word.shown,
         help="set -o pipefail" if piped else "set -e at the top of the script, or && between the steps",
     ).with_related(_first_line(maker.span), "writes the checkpoint, and may fail")

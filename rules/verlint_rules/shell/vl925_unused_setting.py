@@ -10,6 +10,9 @@ the launcher uses nowhere. A warning where the launch gives the key another valu
 itself, an information where the key keeps a default that differs. Silent where the use is commented out, where some
 key of that name has the same value or one that is not known, and where a sourced file or `eval` may use the variable.
 
+An option of the launcher that fills a variable which nothing uses, `--rollout_n) ROLLOUTN="$2"` beside
+`rollout.n=$ROLLOUT_N`, is taken and forgotten.
+
 A choice of the caller should reach it too: `N=${N:-8}`, `: ${N:=8}` or `N=${1:-8}` is of no use where the script sets
 `N=8` further below, and nothing takes `$N` up in between. That is said where both stand outside of conditions, loops
 and functions.
@@ -20,14 +23,14 @@ Fix: give the key the variable, `trainer.test_freq=${test_freq}`, or delete the 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from verlint.experiment.launch import Launch
 from verlint.experiment.places import assignments_by_name, variants_in
 from verlint.experiment.script import Script
 from verlint.finding import Edit, Finding, Safety
-from verlint.languages.bash.syntax import Assign, DoubleQuoted, Node, Param, Program, Simple, Word
-from verlint.languages.bash.walk import literal_word
+from verlint.languages.bash.syntax import Assign, Case, DoubleQuoted, Node, Param, Program, Simple, Word
+from verlint.languages.bash.walk import literal_word, walk
 from verlint.lazy import pattern
 from verlint.record import dataclass
 from verlint.rule import ERROR, INFO, WARNING, Context, rule
@@ -42,6 +45,8 @@ _HARMLESS = frozenset(["export", "echo", "printf", "set", "shopt", "ulimit", "um
 """Commands that use no variable but those that they name."""
 
 _BY_NAME = pattern(r"\$\{!|\b(?:declare|local|typeset)[ \t]+-n\b")
+_SHARES = pattern(r"\bset[ \t]+-(?:\w*a\w*|o[ \t]+allexport)\b|\benvsubst\b")
+"""All variables are for other programs too."""
 _MARKS = ("${!", "declare ", "declare\t", "local ", "local\t", "typeset ", "typeset\t")
 """Variables that are read by a name made at run time."""
 
@@ -60,6 +65,7 @@ def check(script: Script, ctx: Context) -> Iterator[Finding]:
     if script.document:
         return
     yield from _overwritten(script, ctx)
+    yield from _idle_options(script, ctx)
     settings = list(_unused(script, ctx))
     if not settings:
         return
@@ -86,6 +92,51 @@ def _overwritten(script: Script, ctx: Context) -> Iterator[Finding]:
                     help="delete this line, or the one that takes the value of the caller",
                 )
                 yield finding.with_related(text.span(first.start, first.end), "taken from the caller")
+
+
+def _idle_options(script: Script, ctx: Context) -> Iterator[Finding]:
+    """Options of a launcher whose value nothing takes up: `--rollout_n) ROLLOUTN="$2"` where `ROLLOUT_N` is used."""
+    names, text = names_of(script), script.source.text
+    if names.open or names.sources or "case" not in text or _SHARES.search(text) is not None or _reads_by_name(text):
+        return
+    if any(variant.entry is not script for variant in variants_in(ctx.project, script.source)):
+        return  # it may be sourced, or be a part of another
+    for source, program in script.syntax:
+        for case in (each for each in program.nodes if isinstance(each, Case)):
+            for name, node in _from_arguments(case):
+                if names.mentions.get(name) or name in names.guarded or name in names.exported:
+                    continue
+                if re.search(rf"\$\{{?{name}\b", text):
+                    continue  # in a comment, or in a text for another program
+                near = _used_like(name, names.mentions)
+                finding = ctx.fail(
+                    source.span(node.start, node.end),
+                    f"{name} is used nowhere: what the caller passes here has no effect",
+                    near=near,
+                    help=f"did you mean {near}?" if near else f"use ${name}, or take the option away",
+                )
+                yield finding
+
+
+def _from_arguments(case: Case) -> Iterator[tuple[str, Assign]]:
+    """The variables that the branches of a `case` fill with the next argument, `NAME="$2"`."""
+    for node in walk(case):
+        only = _only_parameter(node.value) if isinstance(node, Assign) and isinstance(node.value, Word) else None
+        if isinstance(node, Assign) and only is not None and only.name in ("1", "2") and not only.indirect:
+            yield node.name, node
+
+
+def _used_like(name: str, used: Mapping[str, int]) -> str:
+    from difflib import get_close_matches
+
+    joined = name.replace("_", "").lower()
+    same = next((each for each in used if each != name and each.replace("_", "").lower() == joined), "")
+    return same or next(iter(get_close_matches(name, [each for each in used if each.isupper()], 1, 0.75)), "")
+
+
+def _reads_by_name(text: str) -> bool:
+    """Whether variables are read by a name made at run time."""
+    return any(each in text for each in _MARKS) and _BY_NAME.search(text) is not None
 
 
 def _plain_assignments(program: Program) -> Iterator[tuple[str, Node]]:
@@ -139,7 +190,7 @@ def _unused(script: Script, ctx: Context) -> Iterator[Setting]:
     """The variables of a launcher that nothing in it uses, with one known value each."""
     names = names_of(script)
     text = script.source.text
-    if names.open or names.sources or (any(each in text for each in _MARKS) and _BY_NAME.search(text) is not None):
+    if names.open or names.sources or _reads_by_name(text):
         return
     for name in names.assigned:
         if "_" not in name or names.mentions.get(name) or name in names.guarded or name in names.exported:

@@ -64,7 +64,7 @@ _DECLARING = frozenset(["export", "declare", "typeset", "readonly"])
          "hf_t", "hf_x", "cuda_", "torch_n", "torch_d", "torch_s", "torch_cu", "pytorch_", "ray_",
          "hydra_full_errors", "hydra_ful_", "hydra_fullerror", "omp_", "tokenizer_", "paralelism",
          "parallelisim", "swanlab", "hugging", "transformers_", "gloo_", "verl_", "openai_", "modelscope_",
-         "slurm_", "skypilot_"),
+         "slurm_", "skypilot_", "hip_", "rocr_", "ascend_rt"),
 )  # fmt: skip
 def check(script: Script, ctx: Context) -> Iterator[Finding]:
     if script.document:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from verlint.verl.constraints import AT_STEP, STOCK, Change, Row, above, nearest
+from verlint.verl.constraints import AT_STEP, AT_WORKERS, STOCK, Change, Row, above, nearest
 from verlint.verl.divisors import divisors
 from verlint.verl.facts import (
     ACTOR,
@@ -28,6 +28,8 @@ _OWN_BATCH = "data.gen_batch_size"
 _MEGATRON = f"{ACTOR}.megatron"
 _MICRO = f"{ACTOR}.ppo_micro_batch_size_per_gpu"
 _PARALLEL = tuple(f"{_MEGATRON}.{each}_size" for each in ("tensor_model_parallel", "pipeline_model_parallel"))
+_EXPERTS = (f"{_MEGATRON}.expert_model_parallel_size", f"{_MEGATRON}.expert_tensor_parallel_size")
+_INITIALIZED = "Megatron's initialize_model_parallel: world_size is not divisible"
 _WORKERS = f"{ROLLOUT}.agent.num_workers"
 _FEW_MORE = 1.25
 """By how much a fix may raise a batch to make whole updates of it."""
@@ -115,6 +117,26 @@ def _model_parallel_message(facts: Facts) -> str:
     tensor, pipeline = (facts.said(key) for key in _PARALLEL)
     context = facts.said(f"{_MEGATRON}.context_parallel_size")
     return f"{gpus_are(facts)} not a multiple of {facts.model_parallel} = {tensor} x {pipeline} x {context}"
+
+
+def _expert_size(facts: Facts) -> tuple[int, int, int]:
+    """Tensor parallel size of the experts (that of the rest where it is null), their own, and the pipeline's."""
+    own, tensor = facts.count_or_none(_EXPERTS[1]), facts.count(_PARALLEL[0])
+    return tensor if own is None else own, facts.count(_EXPERTS[0], 1), facts.count(_PARALLEL[1])
+
+
+def _expert_parallel(facts: Facts) -> bool:
+    if facts.strategy != "megatron" or facts.count(_EXPERTS[0], 1) <= 1:
+        return False
+    tensor, experts, pipeline = _expert_size(facts)
+    shared = tensor * experts * pipeline
+    return facts.n_gpus > 0 and shared > 0 and facts.n_gpus % shared != 0
+
+
+def _expert_parallel_message(facts: Facts) -> str:
+    tensor, experts, pipeline = _expert_size(facts)
+    sizes = f"expert tensor {tensor} x {facts.said(_EXPERTS[0])} x {facts.said(_PARALLEL[1])}"
+    return f"{gpus_are(facts)} not a multiple of {tensor * experts * pipeline} = {sizes}"
 
 
 def _minimal(facts: Facts) -> int:
@@ -291,6 +313,40 @@ ROWS: tuple[Row, ...] = (
         lambda facts: "give the run a multiple of that many GPUs, or lower one of the parallel sizes",
         _NEW,
         validated=True,
+    ),
+    Row(
+        "V2m",
+        "0.6.0",
+        (*_PARALLEL, GPUS, NODES),
+        lambda facts: not _fixed(facts) and _model_parallel(facts),
+        _model_parallel_message,
+        lambda facts: "give the run a multiple of that many GPUs, or lower one of the parallel sizes",
+        _INITIALIZED,
+        AT_WORKERS,
+        same="V2",
+    ),
+    Row(
+        "V2e",
+        "0.4.0",
+        (*_EXPERTS, *_PARALLEL, GPUS, NODES),
+        lambda facts: facts.count_or_none(_EXPERTS[1]) is not None and _expert_parallel(facts),
+        _expert_parallel_message,
+        lambda facts: "give the run a multiple of that many GPUs, or lower one of the parallel sizes",
+        _INITIALIZED,
+        AT_WORKERS,
+        unless=("V2", "V2m"),
+    ),
+    Row(
+        "V2f",
+        "0.4.0",
+        (*_EXPERTS, *_PARALLEL, GPUS, NODES),
+        lambda facts: facts.count_or_none(_EXPERTS[1]) is None and _expert_parallel(facts),
+        _expert_parallel_message,
+        lambda facts: f"set {_EXPERTS[1]}=1, or give the run a multiple of that many GPUs",
+        _INITIALIZED,
+        AT_WORKERS,
+        unless=("V2", "V2m"),
+        verify="python3 -c 'import megatron.core as m; print(m.__version__)'  # 0.9 and newer: null is the size of TP",
     ),
     Row(
         "V3",

@@ -11,7 +11,20 @@ from collections.abc import Callable, Iterator
 
 from verlint.verl.constraints import AT_WORKERS, Row
 from verlint.verl.divisors import divisors
-from verlint.verl.facts import ACTOR, CRITIC_PATH, HEADS, KV_HEADS, MODEL, MODEL_PATH, REF, SEQUENCE_PARALLEL, Facts
+from verlint.verl.facts import (
+    ACTOR,
+    CRITIC_PATH,
+    GPUS,
+    HEADS,
+    KV_HEADS,
+    MODEL,
+    MODEL_PATH,
+    NODES,
+    REF,
+    SEQUENCE_PARALLEL,
+    Facts,
+    gpus_are,
+)
 from verlint.verl.undecided import Undecided
 
 REMOVE_PADDING = f"{MODEL}.use_remove_padding"
@@ -70,6 +83,23 @@ def _help(facts: Facts) -> str:
 
 def _critic_help(facts: Facts) -> str:
     return f"set {CRITIC_REMOVE_PADDING}=True"
+
+
+# ---- GPUs
+
+
+def _gpus_left_over(facts: Facts) -> bool:
+    size = facts.sequence_parallel if facts.sharded else 1
+    return size > 1 and facts.n_gpus % size != 0
+
+
+def _gpus_message(facts: Facts) -> str:
+    return f"{gpus_are(facts)} not a multiple of {_size_said(facts)}"
+
+
+def _gpus_help(facts: Facts) -> str:
+    fitting = [size for size in divisors(facts.n_gpus) if size < facts.sequence_parallel]
+    return f"set {_size_key(facts)}={fitting[-1]}"
 
 
 # ---- heads
@@ -266,6 +296,16 @@ ROWS: tuple[Row, ...] = (
         validated=True,
         fix=_remove_of_critic,
         safe=True,
+    ),
+    Row(
+        "W16e",
+        "0.3.0",
+        (SEQUENCE_PARALLEL, ENGINE_PARALLEL, NODES, GPUS),
+        _gpus_left_over,
+        _gpus_message,
+        _gpus_help,
+        "ActorRolloutRefWorker: a mesh of world_size // ulysses_sequence_parallel_size rows leaves GPUs out",
+        AT_WORKERS,
     ),
     Row(
         "W16",
