@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 _NOWHERE = Place(0, 0, 0)
 _MOST_SHOWN = 4
+_MOST_LOOKED_AT = 10_000
 
 
 @rule(
@@ -216,6 +217,8 @@ def _help(rhythm: _Rhythm, missing: Sequence[int]) -> str:
 
 def _of_spec(experiment: Experiment, spec: Spec, ctx: Context) -> Iterator[Finding]:
     stages = {stage.id: stage for stage in experiment.stages}
+    for source in stages.values():
+        yield from _of_outs(source, ctx)
     for stage in spec.stages.values():
         found: dict[tuple[str, str], Finding] = {}
         for dep in stage.deps.values():
@@ -237,12 +240,17 @@ def _of_dep(source: Stage, dep: SpecDep, ctx: Context) -> Iterator[Finding]:
     said = [each for each in (_declared(out) for out in outs) if each is not None]
     if len(said) != len(outs):
         return
-    if outs:
-        missing = [step for step in wanted if not any(step in each for each in said)]
-        words, span, where = " and ".join(each.words for each in said), outs[0].span, f"what `{source.id}` saves"
-        certain = len(missing) > 1 or all(each.closed for each in said)
+    found = _of_launches(source)
+    if outs and (found is None or not any(_unsaved(each, found[0]) for each in said)):
+        ends = found[0].last if found is not None else None
+        missing = [step for step in wanted if not any(each.has(step, ends) for each in said)]
+        words, span, where = (
+            " and ".join(each.words_to(ends) for each in said),
+            outs[0].span,
+            f"what `{source.id}` saves",
+        )
+        certain = len(missing) > 1 or all(each.closed or ends is not None for each in said)
     else:
-        found = _of_launches(source)
         if found is None:
             return
         rhythm, span = found
@@ -277,10 +285,61 @@ class _Declared:
     def closed(self) -> bool:
         return not self.every
 
-    def __contains__(self, step: int) -> bool:
+    def has(self, step: int, ends: int | None) -> bool:
+        """Whether a step is declared, of a run that ends with step `ends` where that is known."""
         if self.every:
-            return step >= self.first and step % self.every == 0
+            return step == ends or (step >= self.first and step % self.every == 0 and (ends is None or step < ends))
         return any(step in each for each in self.ranges)
+
+    def words_to(self, ends: int | None) -> str:
+        """What is declared, with the last step of the run where that is known."""
+        return f"{self.words} up to {ends}, its last" if self.every and ends is not None else self.words
+
+
+def _of_outs(stage: Stage, ctx: Context) -> Iterator[Finding]:
+    """Checkpoints that the `outs` of a stage declare, and its launcher does not save."""
+    outs = [out for out in stage.spec.outs.values() if out.is_checkpoint] if stage.spec is not None else []
+    if not outs:
+        return
+    found = _of_launches(stage)
+    if found is None:
+        yield from _saves_none(stage, outs, ctx)
+        return
+    rhythm, place = found
+    for out in outs:
+        declared = _declared(out)
+        unsaved = _unsaved(declared, rhythm) if declared is not None else []
+        if declared is None or not unsaved:
+            continue
+        what = declared.words if declared.every else _listed(unsaved)
+        message = f"stage `{stage.id}` declares {what}, but its launcher saves {rhythm.words}"
+        help_ = f"declare steps that are saved, or give the launcher a save_freq that divides {unsaved[0]}"
+        if rhythm.last is not None and unsaved[0] > rhythm.last:
+            help_ = f"declare steps up to {rhythm.last}, or train up to {unsaved[-1]}"
+        at = out.steps.span if out.steps is not None else out.every.span
+        yield ctx.fail(at or out.span, message, help=help_).with_related(place, "how often it saves")
+
+
+def _saves_none(stage: Stage, outs: Sequence[SpecOut], ctx: Context) -> Iterator[Finding]:
+    saved = [save for launch in stage.launches if (save := saved_by(launch, _NOWHERE)) is not None]
+    if saved and all(save.never for save in saved):
+        message = (
+            f"stage `{stage.id}` declares checkpoints, but its launcher saves none: trainer.save_freq is not above 0"
+        )
+        found = ctx.fail(
+            outs[0].span, message, help="give the launcher a trainer.save_freq above 0, or drop the output"
+        )
+        yield found.with_related(saved[0].every_span, "told so here")
+
+
+def _unsaved(declared: _Declared, rhythm: _Rhythm) -> list[int]:
+    """Of the declared steps, those that a run of this rhythm surely never saves; whether it keeps them is left out."""
+    whole = _Rhythm(rhythm.every, rhythm.last)
+    if not declared.every:
+        return [step for each in declared.ranges for step in each[:_MOST_LOOKED_AT] if whole.lacks(step)]
+    if declared.every % rhythm.every == 0 or (rhythm.last is not None and declared.every >= rhythm.last):
+        return []
+    return [declared.every]
 
 
 def _declared(out: SpecOut) -> _Declared | None:
