@@ -15,7 +15,7 @@ from verlint.experiment.paths import Components, absolute, components, is_below,
 from verlint.experiment.python_programs import enters_container
 from verlint.experiment.saved_roles import ROLES, saved_roles
 from verlint.experiment.script import Script
-from verlint.experiment.stage import called_file
+from verlint.experiment.stage import Stage, called_file
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.pieces import MARK, flat
 from verlint.languages.bash.replay import Path
@@ -176,6 +176,18 @@ def ledger_of(
         _read(out, step, launch_of)
     out.saves = [_with_source_roles(save, out) for save in out.saves]
     _read_unseen(out, steps, launch_of)
+    return out
+
+
+def ledger_of_stage(stage: Stage) -> Ledger:
+    """The checkpoints of one stage of a spec, called as the spec says."""
+    launches = {id(launch.command): launch for launch in stage.launches}
+    commands = [each for each in stage.events if isinstance(each, Command)]
+    commands += [launch.command for launch in stage.launches if all(launch.command is not each for each in commands)]
+    out = Ledger()
+    for inner, command in enumerate(commands):
+        step = _Step(command, Place(stage.order, 0, inner), False, False)
+        _read(out, step, lambda each: launches.get(id(each)))
     return out
 
 

@@ -217,8 +217,8 @@ def _help(rhythm: _Rhythm, missing: Sequence[int]) -> str:
 
 def _of_spec(experiment: Experiment, spec: Spec, ctx: Context) -> Iterator[Finding]:
     stages = {stage.id: stage for stage in experiment.stages}
-    for source in stages.values():
-        yield from _of_outs(source, ctx)
+    for each in experiment.stages:
+        yield from _of_outs(each, ctx)
     for stage in spec.stages.values():
         found: dict[tuple[str, str], Finding] = {}
         for dep in stage.deps.values():
