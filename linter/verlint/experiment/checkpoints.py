@@ -79,7 +79,8 @@ class Save:
 
     `roles` is None when they are not known; `every` and `last` are the steps between two saves and the last step, None
     when not known; `steps` are those of a copy. `never` says that the launch is told to save nothing. `every_span` is
-    where the distance of the steps is written, `kept` what says how many checkpoints of a role are kept.
+    where the distance of the steps is written, `kept` what says how many checkpoints of a role are kept; `newest` holds
+    `True` when each save removes the one before.
     """
 
     folder: Text
@@ -94,9 +95,12 @@ class Save:
     never: bool = False
     every_span: Span | None = None
     kept: Mapping[str, Value] = field(default_factory=dict)
+    newest: Value | None = None
 
     def keep(self, role: str) -> int | None:
         """How many checkpoints of a role ("" for a whole step) are kept, None for all of them or an unknown number."""
+        if self.newest is not None and self.newest.truthy():
+            return 1
         values = [self.kept.get(each) for each in ((role,) if role else ROLES)]
         numbers = [value.number() for value in values if value is not None and value.given]
         return min((int(number) for number in numbers if number is not None and number > 0), default=None)
@@ -120,6 +124,17 @@ class Use:
     command: Command
     conditional: bool = False
     step_span: Span | None = None
+
+    @property
+    def at(self) -> Span:
+        """Where to point for the name of the run: where it is written, or the call that gets it when it is put together
+        of pieces that stand elsewhere (`NAME=${PREFIX}-r${R}`)."""
+        stack = self.command.around.stack
+        call = stack[0].span if stack else None
+        pieces = [part for part in last_component(self.folder).parts if isinstance(part, Literal)]
+        if call is None or len(pieces) < 2 or call.source is not self.span.source:
+            return self.span
+        return self.span if call.start <= self.span.start < call.end else call
 
 
 @dataclass
@@ -327,6 +342,7 @@ def saved_by(launch: Launch, place: Place) -> Save | None:
         never=every is not None and every <= 0,
         every_span=frequency.span,
         kept={role: launch[f"trainer.max_{role}_ckpt_to_keep"] for role in ROLES},
+        newest=launch["trainer.remove_previous_ckpt_in_save"],
     )
 
 

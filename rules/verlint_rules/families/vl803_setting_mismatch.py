@@ -38,8 +38,8 @@ _NOTE = pattern(
     r"(?:^|/)(?P<run>[^/]+)/global_step_(?P<seed>[^/]+)/extract_(?P<limit>[^/]+)_samples/experiences/"
     r"experience_(?P<number>[^/]+)\.txt$"
 )
-"""Source: microsoft/LMOps oel and opcd, trainer `_validate*`: validation_data_dir/experiences/experience_<k>.txt, with k
-from 1 to val_samples_limit; validation_data_dir of the extraction launchers."""
+"""Source: microsoft/LMOps oel and opcd, trainer `_validate*`: validation_data_dir/experiences/experience_<k>.txt, with
+k from 1 to val_samples_limit; validation_data_dir of the extraction launchers."""
 
 
 @rule(
