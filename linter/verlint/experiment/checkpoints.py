@@ -16,6 +16,7 @@ from verlint.experiment.python_programs import enters_container
 from verlint.experiment.saved_roles import ROLES, saved_roles
 from verlint.experiment.script import Script
 from verlint.experiment.stage import Stage, called_file
+from verlint.families import stages_of_launcher
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.pieces import MARK, flat
 from verlint.languages.bash.replay import Path
@@ -247,8 +248,15 @@ def _read_unseen(out: Ledger, steps: Sequence[_Step], launch_of: Callable[[Comma
         if call not in seen and not step.command.builtin and launch_of(step.command) is not None:
             seen.add(call)
     for call, step in heads.items():
-        if call not in seen and called_file(step.command) is not None:
+        called = called_file(step.command) if call not in seen else None
+        if called is not None and not _only_evaluates(called.path):
             out.unseen.extend((word, step.place) for word in step.command.argv[1:])
+
+
+def _only_evaluates(path: Text) -> bool:
+    """Whether a script is one that a family evaluates or scores with: it saves no checkpoints."""
+    kinds = [kind.name for _, kind in stages_of_launcher(path.known or path.suffix)]
+    return bool(kinds) and all(kind == "score" or kind.startswith("eval") for kind in kinds)
 
 
 def _names(word: Text, name: Text) -> bool:
