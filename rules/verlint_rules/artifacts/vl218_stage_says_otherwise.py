@@ -7,9 +7,11 @@ waited for and may not be there; a stage that writes beside its declared output 
 
 Compared are, for launchers that verlint can follow: the runs and steps whose checkpoints the stage reads, with its
 `deps` and with the stages that save them; folders and files of the same name that it writes, with `outs`; the data
-files it reads, with the outputs of the same name that `deps` take in; the run that an experience list is made of; and
-the kind of the stage, with that of its launcher in the family. Silent for names and steps that are not known before
-the run, for checkpoints that are copied first (`stage_into`), and for roots: only what stands below them is compared.
+files it reads, with the outputs of the same name that `deps` take in. For all: the run that an experience list is made
+of; the run and steps that an evaluation is told; stages that give checkpoints where answers, trajectories or
+experience are taken; and the kind of a stage, with that of its launcher in the family. Silent for names and steps that
+are not known before the run, for checkpoints that are copied first (`stage_into`), and for roots: only what stands
+below them is compared.
 
 Fix: make `args` and `deps` or `outs` say the same.
 """
@@ -26,7 +28,9 @@ from verlint.experiment.stage import Experiment, Stage
 from verlint.experiment.stage_settings import setting
 from verlint.families import stages_of_launcher
 from verlint.families.flows import FLOWS
+from verlint.families.sharing import HANDOVERS, Handover
 from verlint.finding import Finding
+from verlint.lazy import pattern
 from verlint.record import dataclass
 from verlint.rule import ERROR, Context, rule
 from verlint.value import Value
@@ -44,6 +48,7 @@ _DATA = {
 }
 _READS = frozenset(["eval", "generation", "eval-fuzzy", "eval-endtask"])
 """Kinds of stages that read the checkpoints of the run that their `exp_name` is."""
+_DEP = pattern(r"\$\{deps\.([\w-]+)\}")
 _MOST_SHOWN = 4
 _MOST_STEPS = 10_000
 
@@ -71,6 +76,7 @@ def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
         made[stage.id] = _Made(stage, ledger.saves, ledger.uses)
     for each in made.values():
         yield from _of_kind(each.stage, ctx)
+        yield from _of_sources(each.stage, made, ctx)
         if each.uses:
             yield from _of_runs(each, made, ctx)
         else:
@@ -96,6 +102,33 @@ def _of_kind(stage: Stage, ctx: Context) -> Iterator[Finding]:
         stage.spec.kind, message, near=kinds[0].name, help=f"write kind: {kinds[0].name}, or name its launcher"
     )
     yield found.with_related(stage.spec.launcher.span, "the launcher")
+
+
+# ---- what deps are put in for
+
+
+def _of_sources(stage: Stage, made: dict[str, _Made], ctx: Context) -> Iterator[Finding]:
+    """Arguments that take what one kind of stage makes, and are given the checkpoints of another."""
+    if stage.spec is None:
+        return
+    for option, value in stage.spec.args.items():
+        kinds = [each.producer for each in HANDOVERS.get(stage.family, ()) if _takes(each, stage.kind, option)]
+        named = _DEP.search(value.span.text) if kinds and value.span is not None else None
+        dep = stage.spec.deps.get(named[1]) if named is not None else None
+        source = made.get(str(dep.from_stage)) if dep is not None and dep.from_stage.decided else None
+        if dep is None or source is None or source.stage.kind in kinds:
+            continue
+        saves = source.stage.kind_data.saves if source.stage.kind_data is not None else ()
+        if saves:
+            message = f"`{option}` of stage `{stage.id}` takes what a stage of kind {' or '.join(kinds)} makes; "
+            message += f"`{source.stage.id}` is {source.stage.kind}, and makes checkpoints"
+            right = next((each.stage.id for each in made.values() if each.stage.kind in kinds), "")
+            help_ = f"write from: {right}" if right else f"add a stage of kind {kinds[0]}"
+            yield ctx.fail(dep.from_stage, message, near=right, help=help_).with_related(value.span, f"args.{option}")
+
+
+def _takes(handover: Handover, kind: str, option: str) -> bool:
+    return handover.consumer == kind and handover.option == option and not handover.checkpoint
 
 
 # ---- runs and steps
