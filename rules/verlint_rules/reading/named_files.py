@@ -424,7 +424,8 @@ def missing_from_spec(spec: Spec, stage: SpecStage, project: Project) -> Missing
 
 
 def missing_from_run(spec: Spec, stage: SpecStage, project: Project) -> Iterator[Missing]:
-    """The scripts and tools that the `run` of a stage calls and that are not there; nothing where it goes elsewhere."""
+    """The scripts and tools that the `run` of a stage calls and that are not there, while one of a similar name is;
+    nothing where it goes elsewhere."""
     from verlint.experiment.spec_runs import commands_of_run
     from verlint.experiment.stage import called_file
 
@@ -438,7 +439,7 @@ def missing_from_run(spec: Spec, stage: SpecStage, project: Project) -> Iterator
             continue
         kind = "tool" if path.endswith(".py") else "script"
         found = _missing_in_spec(path, kind, called.path, spec, stage, project)
-        if found is not None:
+        if found is not None and found.near:
             yield found
 
 
