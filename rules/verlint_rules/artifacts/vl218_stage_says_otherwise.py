@@ -18,7 +18,7 @@ Fix: make `args` and `deps` or `outs` say the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from verlint.experiment.checkpoints import Save, Use, ledger_of_stage
 from verlint.experiment.handovers import links_of
@@ -74,14 +74,15 @@ def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
     for stage in experiment.stages:
         ledger = ledger_of_stage(stage)
         made[stage.id] = _Made(stage, ledger.saves, ledger.uses)
+    odd: set[str] = set()
     for each in made.values():
-        yield from _of_kind(each.stage, ctx)
-        yield from _of_sources(each.stage, made, ctx)
-        if each.uses:
-            yield from _of_runs(each, made, ctx)
-        else:
-            yield from _of_names(each.stage, made, ctx)
-        yield from _of_outputs(each.stage, ctx)
+        for found in _of_kind(each.stage, ctx):
+            odd.add(each.stage.id)
+            yield found
+    for each in made.values():
+        yield from _of_sources(each.stage, made, odd, ctx)
+        read = list(_of_runs(each, made, ctx) if each.uses else _of_names(each.stage, made, ctx))
+        yield from read or _of_outputs(each.stage, ctx)
     yield from _of_data(experiment, made, ctx)
     yield from _of_lists(experiment, ctx)
 
@@ -107,7 +108,7 @@ def _of_kind(stage: Stage, ctx: Context) -> Iterator[Finding]:
 # ---- what deps are put in for
 
 
-def _of_sources(stage: Stage, made: dict[str, _Made], ctx: Context) -> Iterator[Finding]:
+def _of_sources(stage: Stage, made: dict[str, _Made], odd: Container[str], ctx: Context) -> Iterator[Finding]:
     """Arguments that take what one kind of stage makes, and are given the checkpoints of another."""
     if stage.spec is None:
         return
@@ -116,7 +117,7 @@ def _of_sources(stage: Stage, made: dict[str, _Made], ctx: Context) -> Iterator[
         named = _DEP.search(value.span.text) if kinds and value.span is not None else None
         dep = stage.spec.deps.get(named[1]) if named is not None else None
         source = made.get(str(dep.from_stage)) if dep is not None and dep.from_stage.decided else None
-        if dep is None or source is None or source.stage.kind in kinds:
+        if dep is None or source is None or source.stage.kind in kinds or source.stage.id in odd:
             continue
         saves = source.stage.kind_data.saves if source.stage.kind_data is not None else ()
         if saves:
@@ -155,9 +156,17 @@ def _of_runs(reader: _Made, made: dict[str, _Made], ctx: Context) -> Iterator[Fi
         training = [dep for dep in deps if dep.name in sources and sources[dep.name].saves]
         if savers and training:
             yield _other_run(reader.stage, use, savers[0], training[0], ctx)
-        elif training and _saves_beside(sources[training[0].name], use):
+        elif (
+            training and _saves_beside(sources[training[0].name], use) and not _shares(sources[training[0].name], made)
+        ):
             yield _no_run(reader.stage, use, sources[training[0].name], training[0], ctx)
     yield from _of_steps(reader, sources, deps, ctx)
+
+
+def _shares(source: _Made, made: dict[str, _Made]) -> bool:
+    """Whether another stage trains a run of the same name, which is what is wrong then."""
+    keys = {save.key for save in source.saves}
+    return any(save.key in keys for other in made.values() if other is not source for save in other.saves)
 
 
 def _saves_beside(source: _Made, use: Use) -> bool:
@@ -233,6 +242,8 @@ def _of_names(stage: Stage, made: dict[str, _Made], ctx: Context) -> Iterator[Fi
     dep = deps[0]
     source = made[str(dep.from_stage)].stage
     theirs = setting(source, "exp_name")
+    if _shares(made[source.id], made):
+        return
     if theirs is not None and mine.same_as(theirs) is False:
         message = f"stage `{stage.id}` reads the run `{mine.shown}`, its `deps` take in `{source.id}`, "
         message += f"which is `{theirs.shown}`"
