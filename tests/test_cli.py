@@ -429,3 +429,12 @@ def test_a_plain_call_says_what_argparse_would_read(call: str, is_plain: bool) -
         add_parser(parser.add_subparsers())
         read = parser.parse_args(["check", *words])
         assert {name: getattr(plain, name) for name in names(plain)} == vars(read)
+
+
+def test_show_of_a_spec_names_the_verbs_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.exp.yaml").write_text("schema: verlint/exp-v1\nname: a\nstages: {}\n")
+    assert main(["show", "a.exp.yaml"]) == 2
+    assert "`verlint plan a.exp.yaml` prints the commands of its stages" in capsys.readouterr().err

@@ -555,3 +555,54 @@ def test_ready_means_that_the_checkout_is_there(
         (tmp_path / "plan.exp.yaml").write_text(text.replace(old, new) if old else text)
         assert main(call) == (1 if old else 0)
         assert said in capsys.readouterr().out
+
+
+CHAIN = """\
+schema: verlint/exp-v1
+name: lengths
+family: opo
+vars: {first: 200}
+checkout: {verl: {path: verl, base: 0.6.1}, tools: {path: tools}}
+environment: {setup: conda, profile: a100-h200, ready: [ray, vllm]}
+resources: {accelerators: "H100:8", num_nodes: 2}
+models: {policy: {id: "${oc.env:OPO_MODEL}"}}
+roots: {checkpoints: "${oc.env:CKPT_ROOT}"}
+credentials: {}
+stages:
+  short:
+    kind: train
+    checkout: verl
+    entry: verl.trainer.main_ppo
+    resources: {num_nodes: 4}
+    overrides:
+      algorithm.adv_estimator: opo
+      actor_rollout_ref.model.path: ${models.policy}
+      trainer.default_local_dir: ${roots.checkpoints}/len3k
+    outs: {ckpt: {roles: [actor], every: 100}}
+  long:
+    kind: train
+    checkout: verl
+    entry: verl.trainer.main_ppo
+    deps: {policy: {from: short, role: actor, step: "${vars.first}"}}
+    overrides: {trainer.default_local_dir: "${roots.checkpoints}/len7k"}
+  report:
+    kind: score
+    run: python3 report.py
+    deps: {policy: {from: long, role: actor, step: 400}}
+"""
+
+
+def test_stages_without_a_launcher_are_followed_by_their_overrides(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "plan.exp.yaml").write_text(CHAIN)
+    assert main(["plan", "plan.exp.yaml", "--format", "json"]) == 0
+    plan = json.loads(capsys.readouterr().out)
+    steps = {step["name"]: step for step in plan["steps"]}
+    assert [each["path"] for each in steps["long"]["reads"]] == ["$CKPT_ROOT/len3k/global_step_200/actor"]
+    assert steps["report"]["reads"][0]["path"] == "$CKPT_ROOT/len7k/global_step_400/actor"
+    assert steps["report"]["folder"] == "."
+    assert [steps[name]["resources"] for name in ("short", "long")] == ["4 nodes with 8 H100", "1 node with 8 H100"]
+    assert "export CKPT_ROOT=… OPO_MODEL=…" in plan["checks"]
+    assert not any("0.2" in note or "grpo" in note for step in plan["steps"] for note in step["notes"])

@@ -15,7 +15,8 @@ from verlint.experiment.paths import Components, absolute, components, is_below,
 from verlint.experiment.python_programs import enters_container
 from verlint.experiment.saved_roles import ROLES, saved_roles
 from verlint.experiment.script import Script
-from verlint.experiment.stage import called_file
+from verlint.experiment.stage import Stage, called_file
+from verlint.families import stages_of_launcher
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.pieces import MARK, flat
 from verlint.languages.bash.replay import Path
@@ -79,7 +80,8 @@ class Save:
 
     `roles` is None when they are not known; `every` and `last` are the steps between two saves and the last step, None
     when not known; `steps` are those of a copy. `never` says that the launch is told to save nothing. `every_span` is
-    where the distance of the steps is written, `kept` what says how many checkpoints of a role are kept.
+    where the distance of the steps is written, `kept` what says how many checkpoints of a role are kept; `newest` holds
+    `True` when each save removes the one before.
     """
 
     folder: Text
@@ -94,9 +96,12 @@ class Save:
     never: bool = False
     every_span: Span | None = None
     kept: Mapping[str, Value] = field(default_factory=dict)
+    newest: Value | None = None
 
     def keep(self, role: str) -> int | None:
         """How many checkpoints of a role ("" for a whole step) are kept, None for all of them or an unknown number."""
+        if self.newest is not None and self.newest.truthy():
+            return 1
         values = [self.kept.get(each) for each in ((role,) if role else ROLES)]
         numbers = [value.number() for value in values if value is not None and value.given]
         return min((int(number) for number in numbers if number is not None and number > 0), default=None)
@@ -120,6 +125,17 @@ class Use:
     command: Command
     conditional: bool = False
     step_span: Span | None = None
+
+    @property
+    def at(self) -> Span:
+        """Where to point for the name of the run: where it is written, or the call that gets it when it is put together
+        of pieces that stand elsewhere (`NAME=${PREFIX}-r${R}`)."""
+        stack = self.command.around.stack
+        call = stack[0].span if stack else None
+        pieces = [part for part in last_component(self.folder).parts if isinstance(part, Literal)]
+        if call is None or len(pieces) < 2 or call.source is not self.span.source:
+            return self.span
+        return self.span if call.start <= self.span.start < call.end else call
 
 
 @dataclass
@@ -181,6 +197,18 @@ def ledger_of(
     return out
 
 
+def ledger_of_stage(stage: Stage) -> Ledger:
+    """The checkpoints of one stage of a spec, called as the spec says."""
+    launches = {id(launch.command): launch for launch in stage.launches}
+    commands = [each for each in stage.events if isinstance(each, Command)]
+    commands += [launch.command for launch in stage.launches if all(launch.command is not each for each in commands)]
+    out = Ledger()
+    for inner, command in enumerate(commands):
+        step = _Step(command, Place(stage.order, 0, inner), False, False)
+        _read(out, step, lambda each: launches.get(id(each)))
+    return out
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Step:
     """One command of one path. `deeper` says that the next one belongs to a script it calls."""
@@ -222,8 +250,15 @@ def _read_unseen(out: Ledger, steps: Sequence[_Step], launch_of: Callable[[Comma
         if call not in seen and not step.command.builtin and launch_of(step.command) is not None:
             seen.add(call)
     for call, step in heads.items():
-        if call not in seen and called_file(step.command) is not None:
+        called = called_file(step.command) if call not in seen else None
+        if called is not None and not _only_evaluates(called.path):
             out.unseen.extend((word, step.place) for word in step.command.argv[1:])
+
+
+def _only_evaluates(path: Text) -> bool:
+    """Whether a script is one that a family evaluates or scores with: it saves no checkpoints."""
+    kinds = [kind.name for _, kind in stages_of_launcher(path.known or path.suffix)]
+    return bool(kinds) and all(kind == "score" or kind.startswith("eval") for kind in kinds)
 
 
 def _names(word: Text, name: Text) -> bool:
@@ -318,6 +353,7 @@ def saved_by(launch: Launch, place: Place) -> Save | None:
         never=every is not None and every <= 0,
         every_span=frequency.span,
         kept={role: launch[f"trainer.max_{role}_ckpt_to_keep"] for role in ROLES},
+        newest=launch["trainer.remove_previous_ckpt_in_save"],
     )
 
 

@@ -143,6 +143,46 @@ CLASHES: tuple[Clash, ...] = (
     ),
     Clash(
         ("coach",),
+        (like(_COACH, r"^(?!(?:gpt4o|gpt54|gpt55)(?:_|$)).*gpt"),),
+        at=_COACH,
+        message="a coach with `gpt` in its name is taken for an API model, of which the VeRL fork knows gpt4o, gpt54 "
+        "and gpt55: with `{actor_rollout_ref.model.exp_model_path}` it stops with a ValueError when its workers start",
+        help="write gpt4o, gpt54 or gpt55 (and name the model in GPT_RM_MODEL), or link a local model to a path "
+        "without `gpt`",
+        source='llm-as-a-coach trainer, `init_workers`: use_gpt_rm = "gpt" in exp_model_path; verl/utils/gpt_rm.py, '
+        "MODEL_CONFIGS",
+    ),
+    Clash(
+        ("coach",),
+        (like(_COACH, r"^(?i:none)$"), is_("trainer.use_exp_model", True), is_(_VAL_ONLY, False)),
+        at=_COACH,
+        message="training asks the coach in every step, and exp_model_path `{actor_rollout_ref.model.exp_model_path}` "
+        "starts none: the VeRL fork stops with an AttributeError in the first step",
+        help="name a local model or gpt4o, gpt54 or gpt55; `none` is for evaluations that only save the answers",
+        source="llm-as-a-coach trainer, `init_workers`: exp_learner_wg = None; `fit`: exp_learner_wg.world_size",
+    ),
+    Clash(
+        ("oel", "opcd"),
+        (is_(_KL, True), like(_KL_TYPE, r"^(?!(?:kl|k1|abs|mse|k2|low_var_kl|k3|full|seqkd)$).")),
+        at=_KL_TYPE,
+        message="`{actor_rollout_ref.actor.kl_loss_type}` is no kl_loss_type of the VeRL fork: the first update fails "
+        "with NotImplementedError",
+        help="write full, or kl, abs, mse, low_var_kl or seqkd",
+        source="oel, opcd verl/trainer/ppo/core_algos.py, `kl_penalty`",
+        verify="grep -n 'kl_penalty ==\\|kl_penalty in' verl/verl/trainer/ppo/core_algos.py",
+    ),
+    Clash(
+        ("coach",),
+        (is_(_KL, True), like(_KL_TYPE, r"^(?!(?:kl|k1|abs|mse|k2|low_var_kl|k3|full|seqkd|k3ste|adv|ntp|jsd)$).")),
+        at=_KL_TYPE,
+        message="`{actor_rollout_ref.actor.kl_loss_type}` is no kl_loss_type of the VeRL fork: the first update fails "
+        "with NotImplementedError",
+        help="write full, or kl, abs, mse, low_var_kl, jsd or seqkd",
+        source="llm-as-a-coach verl/trainer/ppo/core_algos.py, `kl_penalty`",
+        verify="grep -n 'kl_penalty ==\\|kl_penalty in' verl/verl/trainer/ppo/core_algos.py",
+    ),
+    Clash(
+        ("coach",),
         (like(_COACH, "gpt"), is_(_VAL_FIRST, True)),
         at=_COACH,
         near=_VAL_FIRST,

@@ -62,9 +62,7 @@ class Artifacts:
 
     def writes(self, stage: Mapping[str, Any]) -> list[Artifact]:
         """What a stage writes."""
-        run = stage.get("args", {}).get("exp_name")
-        if run is None:
-            run = str(stage.get("overrides", {}).get("trainer.default_local_dir", "")).rpartition("/")[2]
+        run = self.run_of(stage, "")
         found: list[Artifact] = []
         for name, out in stage.get("outs", {}).items():
             if not isinstance(out, Mapping):
@@ -74,8 +72,15 @@ class Artifacts:
             found += [self.checkpoint(run, steps, str(role)) for role in out.get("roles", ())]
         return found
 
+    def run_of(self, stage: Mapping[str, Any], default: str) -> str:
+        """The name of the run that a stage trains: that of its folder below the root of the checkpoints."""
+        name = stage.get("args", {}).get("exp_name")
+        folder = str(stage.get("overrides", {}).get("trainer.default_local_dir", ""))
+        return str(name) if name is not None else folder.rpartition("/")[2] or default
+
     def checkpoint(self, run: object, steps: object, role: str, source: str = "", note: str = "") -> Artifact:
         """The checkpoints of a run at some steps; in the path of several `N` stands for each of them."""
+        steps = self.reader.shown(steps) if isinstance(steps, str) else steps
         said = f"{steps} steps to the end" if str(steps).startswith("every") else steps_said(steps)
         path = f"${{roots.checkpoints}}/{run}/global_step_{single_step(steps) or 'N'}/{role}"
         return Artifact(f"checkpoint ({role}, {said})", self.reader.shown(path), source, note)
@@ -108,7 +113,7 @@ class Artifacts:
                 continue
             producer = self.reader.stage(source)
             steps = dep.get("step", dep.get("steps", "<STEP>"))
-            run = into or producer.get("args", {}).get("exp_name", source)
+            run = into or self.run_of(producer, source)
             yield self.checkpoint(run, steps, str(dep.get("role", "actor")), f"{name}-handover" if into else source)
             if into:
                 path = self.reader.shown(f"${{roots.checkpoints}}/{into}/{TRACKER}")

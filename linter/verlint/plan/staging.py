@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from verlint.families import FAMILIES
@@ -11,6 +11,7 @@ from verlint.families.model import Family
 from verlint.families.recipes import COOKBOOKS
 from verlint.families.recipes.model import API, API_KEY, BRANCH, GPU, MERGE, Cookbook, Recipe
 from verlint.families.sharing import HANDOVERS
+from verlint.lazy import pattern
 from verlint.plan.artifacts import TRACKER, Artifacts, is_saved, with_sources
 from verlint.plan.calls import Caller
 from verlint.plan.checks import Check, Checks
@@ -71,7 +72,7 @@ class Staging:
             unresolved=tuple(unresolved),
             inputs=(*self._inner_checkouts(), *given_inputs(steps)),
             steps=steps,
-            checks=(*self._exports(), *checks),
+            checks=(*self._exports(steps), *checks),
             warnings=tuple(self._warnings(steps)),
             notes=(*notes, *self.book.notes),
         )
@@ -88,7 +89,7 @@ class Staging:
             if "eval-endtask" not in text or "eval-endtask" in kinds:
                 yield text
         profile = str(self.spec.get("environment", {}).get("profile", ""))
-        if profile and not profile.startswith("<") and profile not in self.book.setups:
+        if profile and not profile.startswith("<") and self.book.setups and profile not in self.book.setups:
             has = ", ".join(self.book.setups)
             yield f"{self.family.title} has no set-up for {profile} machines, so no step prepares them; it has {has}"
         if self.literal_root:
@@ -111,8 +112,9 @@ class Staging:
         if self._nodes().isdecimal() and int(self._nodes()) > 1:
             yield "with more than one node the root of the checkpoints must be a file system that all nodes share"
 
-    def _exports(self) -> Iterator[str]:
-        """The line that sets the variables of the roots; where launchers have a place of their own, to that."""
+    def _exports(self, steps: Sequence[Step]) -> Iterator[str]:
+        """The line that sets the variables of the roots and of the commands; where launchers have a place of their own,
+        to that."""
         given = {part.name for name in self.spec.get("roots", {})
                  for part in self.reader.parts("${roots." + name + "}") if isinstance(part, Variable)}  # fmt: skip
         own = self.literal_root or "…"
@@ -120,6 +122,8 @@ class Staging:
             *(each for each in self.book.roots.values() if each in given),
             *sorted(given - set(self.book.roots.values())),
         ]
+        read = dict.fromkeys(name for step in steps for text in step.commands for name in _NEEDED.findall(text))
+        names += [each for each in read if each not in names and not each.endswith(("_KEY", "_TOKEN"))]
         said = [f"{each}={own if each in self.book.roots.values() else '…'}" for each in names]
         if said:
             yield f"export {' '.join(said)}"
@@ -250,7 +254,8 @@ class Staging:
         touches = tuple(each for each in touches if each not in idle)
         if branch and BRANCH not in touches:
             touches = (*touches, BRANCH)
-        gpus = self.reader.shown(self.spec.get("resources", {}).get("accelerators", ""))
+        asked = {**self.spec.get("resources", {}), **stage.get("resources", {})}
+        gpus = self.reader.shown(asked.get("accelerators", ""))
         return Step(
             name=name,
             kind=str(stage.get("kind", "")),
@@ -273,6 +278,8 @@ class Staging:
 
     def _nodes_of(self, stage: Mapping[str, Any], recipe: Recipe | None) -> str:
         """The nodes of a stage: one where its launcher is known and is not told a number."""
+        if "num_nodes" in stage.get("resources", {}):
+            return self.reader.shown(stage["resources"]["num_nodes"])
         told = "nnodes" in stage.get("args", {}) or "trainer.nnodes" in stage.get("overrides", {})
         known = recipe is not None and recipe.launcher == stage.get("launcher", "")
         return self._nodes() if told or not known else "1"
@@ -298,6 +305,8 @@ class Staging:
         """Where the commands of a stage are started: the family's folder, of which the switched checkout is a part."""
         checkouts = self.spec.get("checkout", {})
         first = next(iter(checkouts), "")
+        if stage and "checkout" not in stage and len(checkouts) > 1:
+            return "."
         path = str(checkouts.get(str(stage.get("checkout", first)), {}).get("path", "."))
         return self.family.launchers_in(path)
 
@@ -314,6 +323,8 @@ class Staging:
         overrides = stage.get("overrides", {})
         for note in recipe.notes if recipe is not None else ():
             key, sign, rest = note.partition("=")
+            if sign and "." in key and overrides and not _holds(overrides.get(key), rest.partition(":")[0]):
+                continue
             if sign and key in overrides:
                 note = f"{key}={self.reader.shown(overrides[key], stage)}:{rest.partition(':')[2]}"
             yield re.sub(r"\{\w+\}", "N", note)
@@ -332,7 +343,7 @@ class Staging:
             if (source, str(into)) in seen:
                 continue
             seen.add((source, str(into)))
-            run = self.reader.stage(source).get("args", {}).get("exp_name", source)
+            run = self.artifacts.run_of(self.reader.stage(source), source)
             base = "${roots.checkpoints}"
             old, new = f"{base}/{run}/global_step_{step}", f"{base}/{into}"
             tracker = f"{new}/{TRACKER}"
@@ -353,7 +364,9 @@ class Staging:
                 reads=tuple(self.artifacts.checkpoint(run, step, role, source) for role in roles),
                 writes=(
                     *(self.artifacts.checkpoint(into, step, role) for role in roles),
-                    Artifact("tracker", self.reader.shown(tracker), note=f"holds {steps_said(step)}"),
+                    Artifact(
+                        "tracker", self.reader.shown(tracker), note=f"holds {steps_said(self.reader.shown(step))}"
+                    ),
                 ),
                 traps=(Trap("the tracker file is left out", "training starts at step 0, without a word"),),
             )
@@ -361,7 +374,8 @@ class Staging:
     def _traps(self, stage: Mapping[str, Any], recipe: Recipe | None) -> Iterator[Trap]:
         keys = stage.get("credentials", recipe.credentials if recipe is not None else ())
         for each in recipe.pitfalls if recipe is not None else ():
-            if not each.about or each.about in (*stage.get("args", {}), *keys):
+            said = (f"{key}={value}" for key, value in stage.get("overrides", {}).items())
+            if not each.about or each.about in (*stage.get("args", {}), *keys, *said):
                 yield Trap(each.what, each.symptom)
         for handover in HANDOVERS.get(self.family.name, ()):
             if handover.consumer != stage.get("kind") or handover.option not in stage.get("args", {}):
@@ -369,6 +383,15 @@ class Staging:
             if handover.missing and (self.track, handover.producer) not in self.book.without:
                 are = "are" if handover.what.endswith("s") else "is"
                 yield Trap(f"{handover.what} of stage {handover.producer} {are} missing", handover.missing)
+
+
+_NEEDED = pattern(r"\$\{(\w+):\?\}")
+"""A variable that a command stops without."""
+
+
+def _holds(value: object, noted: str) -> bool:
+    """Whether a note about a key holds for the value that a spec gives it: another name is another matter."""
+    return value is not None and (not isinstance(value, str) or "{" in noted or "$" in value or value == noted)
 
 
 def _seeds_said(seeds: str) -> str:

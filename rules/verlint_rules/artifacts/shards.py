@@ -9,6 +9,7 @@ from verlint.experiment.launch import Launch
 from verlint.experiment.project import Project
 from verlint.experiment.python_programs import python_program
 from verlint.experiment.script import Script
+from verlint.experiment.stage import Experiment
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.pieces import flat
 from verlint.languages.bash.wrappers import program_name, unwrap
@@ -49,6 +50,15 @@ def shards_read(script: Script, project: Project) -> Iterator[tuple[Command, Tex
                 if is_role and word.shown.rstrip("/") not in merged and key not in seen:
                     seen.add(key)
                     yield command, word
+
+
+def shards_of_stages(experiment: Experiment) -> Iterator[Text]:
+    """The words by which stages of a spec that hold their overrides themselves name such a folder as their model."""
+    for stage in experiment.stages:
+        for launch in stage.launches if stage.spec is not None and stage.spec.entry.given else ():
+            value = launch["actor_rollout_ref.model.path"]
+            if value.given and value.text is not None and _SHARDS.fullmatch(flat(value.text.parts)):
+                yield value.text
 
 
 def _is_of_verl(command: Command) -> bool:

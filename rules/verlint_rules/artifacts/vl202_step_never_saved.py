@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 _NOWHERE = Place(0, 0, 0)
 _MOST_SHOWN = 4
+_MOST_LOOKED_AT = 10_000
 
 
 @rule(
@@ -57,8 +58,13 @@ def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
     groups: dict[object, list[Use]] = {}
     for use in ledger.uses:
         groups.setdefault((use.key, _driver_span(use.command).order()), []).append(use)
+    found: dict[object, list[_Lost]] = {}
     for uses in groups.values():
-        yield from _of_uses(uses, ledger, ctx)
+        lost = _of_uses(uses, ledger)
+        if lost is not None:
+            found.setdefault(lost.key, []).append(lost)
+    for each in found.values():
+        yield _finding(ctx, each)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +86,16 @@ class _Rhythm:
             return step != self.last
         return self.keep is not None and len(range(step, self.last, self.every)) >= self.keep
 
+    def words_for(self, runs: int) -> str:
+        """The words for several runs."""
+        return self.words if runs == 1 else self.words.replace(" keeps ", " keep ").replace(", its last", ", the last")
+
     @property
     def words(self) -> str:
-        """`every 50 steps up to 400, its last, and keeps the newest 2`."""
-        return self._saved if self.keep is None else f"{self._saved}, and keeps only the newest {self.keep}"
+        """`every 50 steps up to 400, its last, and keeps only the newest 2`."""
+        if self.keep is None:
+            return self._saved
+        return f"{self._saved}, and keeps only the newest{'' if self.keep == 1 else f' {self.keep}'}"
 
     @property
     def _saved(self) -> str:
@@ -113,13 +125,33 @@ class _Rhythm:
 # ---- drivers and documents
 
 
-def _of_uses(uses: Sequence[Use], ledger: Ledger, ctx: Context) -> Iterator[Finding]:
+@dataclass(frozen=True, eq=False)
+class _Lost:
+    """Uses of steps of one run that it does not save, each step once, with what it saves."""
+
+    uses: Sequence[Use]
+    rhythm: _Rhythm
+    save: Save
+    certain: bool
+
+    @property
+    def at(self) -> Span:
+        """Where to point."""
+        return self.uses[0].step_span or self.uses[0].at
+
+    @property
+    def key(self) -> object:
+        """What the runs of a loop have in common that lack the same steps at the same place."""
+        return self.at.order(), tuple(use.step for use in self.uses), self.rhythm.words, self.certain
+
+
+def _of_uses(uses: Sequence[Use], ledger: Ledger) -> _Lost | None:
     first = uses[0]
     made = [save for save in ledger.saves if save.key == first.key and save.place.before(first.place)]
     saves = [save for save in made if not save.never and save.command is not first.command]
     runs = [save for save in saves if not save.steps]
     if not runs or any(save.every is None for save in runs) or ledger.made_otherwise(first):
-        return
+        return None
     rhythms = [_Rhythm(save.every or 1, save.last, save.keep(first.role), _start(save, saves)) for save in runs]
     copied = {step for save in saves for step in save.steps}
     wanted = sorted({use.step for use in uses if use.step})
@@ -129,11 +161,11 @@ def _of_uses(uses: Sequence[Use], ledger: Ledger, ctx: Context) -> Iterator[Find
         missing = _too_many(wanted, rhythms[0], copied)
         lacking = [(step, True) for step in missing]
     if not missing:
-        return
+        return None
     certain = any(lacks for _, lacks in lacking) or len(missing) > 1
     conditional = all(use.conditional for use in uses)
     lost = [next(use for use in uses if use.step == step) for step in missing]
-    yield _finding(ctx, lost, rhythms[0], runs[0], certain and not conditional)
+    return _Lost(lost, rhythms[0], runs[0], certain and not conditional)
 
 
 def _start(run: Save, saves: Sequence[Save]) -> int:
@@ -163,13 +195,17 @@ def _lacks(rhythms: Sequence[_Rhythm], step: int) -> bool | None:
     return None if None in answers else True
 
 
-def _finding(ctx: Context, lost: Sequence[Use], rhythm: _Rhythm, save: Save, certain: bool) -> Finding:
-    """A finding for uses of steps that are not saved, each step once."""
+def _finding(ctx: Context, found_: Sequence[_Lost]) -> Finding:
+    """One finding for the runs of a loop that lack the same steps."""
+    first = found_[0]
+    lost, rhythm, save, certain, span = first.uses, first.rhythm, first.save, first.certain, first.at
     use, missing = lost[0], [each.step or 0 for each in lost]
-    name = last_component(use.folder).shown
-    verb = "is" if len(missing) == 1 else "are"
-    message = f"{_listed(missing)} of `{name}` {verb} used, but that run saves {rhythm.words}"
-    span = use.step_span or use.span
+    names = list(dict.fromkeys(f"`{last_component(each.uses[0].folder).shown}`" for each in found_))
+    shown_ = names[:3] if len(names) < 4 else [*names[:2], f"{len(names) - 2} more runs"]
+    name = " and ".join([", ".join(shown_[:-1]), shown_[-1]]) if len(shown_) > 1 else shown_[0]
+    verb = "is" if len(missing) == len(names) == 1 else "are"
+    of = "that run saves" if len(names) == 1 else "these runs save"
+    message = f"{_listed(missing)} of {name} {verb} used, but {of} {rhythm.words_for(len(names))}"
     value, hops = f"{shown(use.folder)}/global_step_{missing[0]}", use.word.trail()
     near, help_ = ", ".join(map(str, rhythm.around(missing[0]))), _help(rhythm, missing)
     if certain:
@@ -181,7 +217,7 @@ def _finding(ctx: Context, lost: Sequence[Use], rhythm: _Rhythm, save: Save, cer
         if other.step_span is not None and other.step_span.order() != span.order():
             found = found.with_related(other.step_span, f"step {other.step}, not saved either")
     found = found.with_related(_driver_span(save.command), "the run that saves")
-    keeping = save.kept.get(use.role or "actor")
+    keeping = save.newest if save.newest is not None and save.newest.truthy() else save.kept.get(use.role or "actor")
     if rhythm.keep is not None and keeping is not None and keeping.given:
         found = found.with_related(keeping.span, f"{keeping.key} = {keeping}")
     return found.with_related(save.every_span, f"saves every {rhythm.every} steps")
@@ -216,6 +252,8 @@ def _help(rhythm: _Rhythm, missing: Sequence[int]) -> str:
 
 def _of_spec(experiment: Experiment, spec: Spec, ctx: Context) -> Iterator[Finding]:
     stages = {stage.id: stage for stage in experiment.stages}
+    for each in experiment.stages:
+        yield from _of_outs(each, ctx)
     for stage in spec.stages.values():
         found: dict[tuple[str, str], Finding] = {}
         for dep in stage.deps.values():
@@ -237,12 +275,17 @@ def _of_dep(source: Stage, dep: SpecDep, ctx: Context) -> Iterator[Finding]:
     said = [each for each in (_declared(out) for out in outs) if each is not None]
     if len(said) != len(outs):
         return
-    if outs:
-        missing = [step for step in wanted if not any(step in each for each in said)]
-        words, span, where = " and ".join(each.words for each in said), outs[0].span, f"what `{source.id}` saves"
-        certain = len(missing) > 1 or all(each.closed for each in said)
+    found = _of_launches(source)
+    if outs and (found is None or not any(_unsaved(each, found[0]) for each in said)):
+        ends = found[0].last if found is not None else None
+        missing = [step for step in wanted if not any(each.has(step, ends) for each in said)]
+        words, span, where = (
+            " and ".join(each.words_to(ends) for each in said),
+            outs[0].span,
+            f"what `{source.id}` saves",
+        )
+        certain = len(missing) > 1 or all(each.closed or ends is not None for each in said)
     else:
-        found = _of_launches(source)
         if found is None:
             return
         rhythm, span = found
@@ -277,10 +320,61 @@ class _Declared:
     def closed(self) -> bool:
         return not self.every
 
-    def __contains__(self, step: int) -> bool:
+    def has(self, step: int, ends: int | None) -> bool:
+        """Whether a step is declared, of a run that ends with step `ends` where that is known."""
         if self.every:
-            return step >= self.first and step % self.every == 0
+            return step == ends or (step >= self.first and step % self.every == 0 and (ends is None or step < ends))
         return any(step in each for each in self.ranges)
+
+    def words_to(self, ends: int | None) -> str:
+        """What is declared, with the last step of the run where that is known."""
+        return f"{self.words} up to {ends}, its last" if self.every and ends is not None else self.words
+
+
+def _of_outs(stage: Stage, ctx: Context) -> Iterator[Finding]:
+    """Checkpoints that the `outs` of a stage declare, and its launcher does not save."""
+    outs = [out for out in stage.spec.outs.values() if out.is_checkpoint] if stage.spec is not None else []
+    if not outs:
+        return
+    found = _of_launches(stage)
+    if found is None:
+        yield from _saves_none(stage, outs, ctx)
+        return
+    rhythm, place = found
+    for out in outs:
+        declared = _declared(out)
+        unsaved = _unsaved(declared, rhythm) if declared is not None else []
+        if declared is None or not unsaved:
+            continue
+        what = declared.words if declared.every else _listed(unsaved)
+        message = f"stage `{stage.id}` declares {what}, but its launcher saves {rhythm.words}"
+        help_ = f"declare steps that are saved, or give the launcher a save_freq that divides {unsaved[0]}"
+        if rhythm.last is not None and unsaved[0] > rhythm.last:
+            help_ = f"declare steps up to {rhythm.last}, or train up to {unsaved[-1]}"
+        at = out.steps.span if out.steps is not None else out.every.span
+        yield ctx.fail(at or out.span, message, help=help_).with_related(place, "how often it saves")
+
+
+def _saves_none(stage: Stage, outs: Sequence[SpecOut], ctx: Context) -> Iterator[Finding]:
+    saved = [save for launch in stage.launches if (save := saved_by(launch, _NOWHERE)) is not None]
+    if saved and all(save.never for save in saved):
+        message = (
+            f"stage `{stage.id}` declares checkpoints, but its launcher saves none: trainer.save_freq is not above 0"
+        )
+        found = ctx.fail(
+            outs[0].span, message, help="give the launcher a trainer.save_freq above 0, or drop the output"
+        )
+        yield found.with_related(saved[0].every_span, "told so here")
+
+
+def _unsaved(declared: _Declared, rhythm: _Rhythm) -> list[int]:
+    """Of the declared steps, those that a run of this rhythm surely never saves; whether it keeps them is left out."""
+    whole = _Rhythm(rhythm.every, rhythm.last)
+    if not declared.every:
+        return [step for each in declared.ranges for step in each[:_MOST_LOOKED_AT] if whole.lacks(step)]
+    if declared.every % rhythm.every == 0 or (rhythm.last is not None and declared.every >= rhythm.last):
+        return []
+    return [declared.every]
 
 
 def _declared(out: SpecOut) -> _Declared | None:

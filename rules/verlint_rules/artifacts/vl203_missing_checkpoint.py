@@ -177,12 +177,10 @@ def _finding(judged: _Judged, ctx: Context, document: bool) -> Finding:
     hops = use.word.trail()
     certain = verdict.certain and not (document and verdict.order)  # a document may be read in another order
     if certain and not all(each.conditional for each in uses):
-        found = ctx.fail(use.span, message, value=value, hops=hops, near=verdict.near, help=verdict.help)
+        found = ctx.fail(use.at, message, value=value, hops=hops, near=verdict.near, help=verdict.help)
     else:
         verify = f"ls {_quoted(shown(use.folder))}"
-        found = ctx.unsure(
-            use.span, message, value=value, hops=hops, near=verdict.near, help=verdict.help, verify=verify
-        )
+        found = ctx.unsure(use.at, message, value=value, hops=hops, near=verdict.near, help=verdict.help, verify=verify)
     if verdict.related is not None:
         found = found.with_related(_driver_span(verdict.related), verdict.label)
     for span in {each.span.order(): each.span for each in judged.lost}.values():

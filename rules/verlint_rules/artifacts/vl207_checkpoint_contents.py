@@ -33,13 +33,16 @@ from verlint.source import Span
 from verlint.value import Value
 from verlint_rules.artifacts.merging import merged_folder
 from verlint_rules.artifacts.reuse import resumptions
-from verlint_rules.artifacts.shards import misread, shards_read
+from verlint_rules.artifacts.shards import misread, shards_of_stages, shards_read
 from verlint_rules.artifacts.training import CONTENTS, FREQUENCY, FROM, MODE, contents, is_test, is_training, saves
 from verlint_rules.config.rewriting import one_more
 from verlint_rules.on_policy.rewriting import list_with, list_without
 
 _LOAD = "actor_rollout_ref.actor.checkpoint.load_contents"
 _LORA = ("actor_rollout_ref.model.lora_rank", "actor_rollout_ref.model.lora.rank")
+
+_SHARDS = "this folder holds the shards of a checkpoint, which cannot be loaded as a model"
+_MERGE = "merge them first (python -m verl.model_merger merge …), and name the folder it writes"
 
 
 @rule(
@@ -52,6 +55,10 @@ _LORA = ("actor_rollout_ref.model.lora_rank", "actor_rollout_ref.model.lora.rank
     words=("contents", "huggingface", "global_step", "verl.model_merger"),
 )
 def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
+    if experiment.is_spec:
+        for word in shards_of_stages(experiment):
+            yield ctx.fail(word, _SHARDS, value=word.shown, help=_MERGE, severity=ERROR)
+        return
     script = experiment.script
     if script is None or not script.resolution.paths:
         return
@@ -133,10 +140,8 @@ def _of_adapter(launch: Launch, ctx: Context) -> Iterator[Finding]:
 
 def _of_shards(script: Script, ctx: Context) -> Iterator[Finding]:
     for command, word in shards_read(script, ctx.project):
-        message = "this folder holds the shards of a checkpoint, which cannot be loaded as a model"
         place = word if word.span is not None else command.span
-        help_ = "merge them first (python -m verl.model_merger merge …), and name the folder it writes"
-        yield ctx.fail(place, message, value=word.shown, help=help_, severity=ERROR)
+        yield ctx.fail(place, _SHARDS, value=word.shown, help=_MERGE, severity=ERROR)
 
 
 def _misread(script: Script, ctx: Context) -> Iterator[Finding]:

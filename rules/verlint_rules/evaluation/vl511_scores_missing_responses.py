@@ -71,6 +71,8 @@ def _of_script(experiment: Experiment, scorer: Scorer, ctx: Context) -> Iterator
             if _matches(name, (scorer.tool,)):
                 scored.setdefault(command.span.order(), _scored(options, scorer, order, command))
             elif _matches(name, scorer.generators):
+                if any(call.span == each.span for call in command.around.stack for each in made):
+                    continue  # a part of the generation that is known already
                 made.append(_Answers(options.get("--exp_name"), _steps(options.get("--ckpt")), order, command.span))
             elif not any(_matches(name, (each.tool,)) for each in SCORERS):
                 others = others or name.endswith(".sh")

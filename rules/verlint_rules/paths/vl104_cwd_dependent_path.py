@@ -56,7 +56,7 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
         message = f"{FOLDER} is not given, and its default is relative: {_where(True)}"
         yield ctx.fail(launch.head, message, help=f"set {FOLDER} to a folder that all nodes share")
     experience = launch[_EXPERIENCE]
-    if not submitted and _is_relative(experience) and _is_there(experience, ctx):
+    if not submitted and not _is_of_spec(experience, ctx) and _is_relative(experience) and _is_there(experience, ctx):
         message = (
             "the experience is looked for below the folder that the launcher is started in; where it is not found, "
         )
@@ -106,6 +106,13 @@ def _is_relative(value: Value) -> bool:
     first = text.parts[0]
     written = text.shown
     return isinstance(first, Literal) and _RELATIVE.match(written) is not None and "://" not in written
+
+
+def _is_of_spec(value: Value, ctx: Context) -> bool:
+    """Whether the path is written in a spec, which says what it is relative to."""
+    first = value.text.parts[0] if value.text is not None and value.text.parts else None
+    span = first.span if first is not None else None
+    return span is not None and ctx.project.kinds.get(id(span.in_file().source)) is Kind.SPEC
 
 
 def _is_chosen(value: Value) -> bool:

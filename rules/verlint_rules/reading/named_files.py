@@ -420,6 +420,32 @@ def missing_from_spec(spec: Spec, stage: SpecStage, project: Project) -> Missing
     may hold anything."""
     launcher = stage.launcher
     path = launcher.data if launcher.given and launcher.decided else None
+    return _missing_in_spec(path, "script", None, spec, stage, project)
+
+
+def missing_from_run(spec: Spec, stage: SpecStage, project: Project) -> Iterator[Missing]:
+    """The scripts and tools that the `run` of a stage calls and that are not there, while one of a similar name is;
+    nothing where it goes elsewhere."""
+    from verlint.experiment.spec_runs import commands_of_run
+    from verlint.experiment.stage import called_file
+
+    commands = commands_of_run(stage, project.tree)
+    if any(command.name in ("cd", "pushd", "git", "curl", "wget", "cp", "mv", "tar", "unzip") for command in commands):
+        return
+    for command in commands:
+        called = None if command.builtin or command.around.elsewhere else called_file(command)
+        path = called.path.known if called is not None else None
+        if called is None or path is None or not path.endswith((".sh", ".py")):
+            continue
+        kind = "tool" if path.endswith(".py") else "script"
+        found = _missing_in_spec(path, kind, called.path, spec, stage, project)
+        if found is not None and found.near:
+            yield found
+
+
+def _missing_in_spec(
+    path: object, kind: str, word: Text | None, spec: Spec, stage: SpecStage, project: Project
+) -> Missing | None:
     home = next((project.tree.relative(file.path) for file in project.files if file.source is spec.source), None)
     if not isinstance(path, str) or path.startswith("/") or _PLACEHOLDER.search(path) or home is None:
         return None
@@ -445,4 +471,4 @@ def missing_from_spec(spec: Spec, stage: SpecStage, project: Project) -> Missing
         return None
     near = _near(path, folders, project)
     branch = str(stage.branch) if stage.branch.given and stage.branch.decided else ""
-    return Missing(path, "script", *near, None, "" if shown in ("", ".") else shown, branch if shown else "")
+    return Missing(path, kind, *near, word, "" if shown in ("", ".") else shown, branch if shown else "")

@@ -13,6 +13,7 @@ Fix: add the key that the message names; `credentials: {}` says that none is nee
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterator
 
 from verlint.experiment.stage import Experiment
@@ -27,11 +28,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _Fact:
-    """A fact: what it is called, what is missing of it, and what to write."""
+    """A fact: what it is called, what is missing of it, and what to write; `short` names what is missing."""
 
     name: str
     missing: str
     write: str
+    short: str = ""
 
 
 @rule("VL009", "unresolved-fact", on=Experiment, severity=ERROR, since="0.1", words=("verlint/exp",))
@@ -39,14 +41,14 @@ def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
     spec = experiment.spec.spec if experiment.spec is not None else None
     if spec is None:
         return
-    missing = list(_missing(experiment, spec))
+    missing = list(_missing(experiment, spec, ctx))
     at = spec.name if spec.name.given else spec.span
     if ctx.project.settings.ready:
         for fact in missing:
             yield ctx.fail(at, f"{fact.name} {fact.missing}", value=f"missing: {fact.name}", help=fact.write)
     elif missing:
-        shown = [fact.name for fact in missing]
-        are = "is" if len(shown) == 1 else "are"
+        shown = [fact.short or fact.name for fact in missing]
+        are = "is" if len(shown) == 1 and "," not in shown[0] else "are"
         yield ctx.unsure(
             at,
             f"not ready to start: {', '.join(shown)} {are} not said",
@@ -56,14 +58,14 @@ def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
         )
 
 
-def _missing(experiment: Experiment, spec: Spec) -> Iterator[_Fact]:
+def _missing(experiment: Experiment, spec: Spec, ctx: Context) -> Iterator[_Fact]:
     if not spec.family.given and not experiment.family:
         yield _Fact("family", "is not said", "write family: oel, opcd, coach, gad or opo")
     without = [stage.id for stage in spec.stages.values() if not stage.kind.given]
     if not spec.stages or without:
         names = ", ".join(without) or "none is written"
         yield _Fact("stages", f"have no kind: {names}", "give each stage a kind:")
-    yield from _of_machines(spec)
+    yield from _of_machines(spec, _lies_here(experiment, spec, ctx))
     if not spec.models:
         yield _Fact("model roles", "are not said", "write models: with the id of each role, such as policy: {id: …}")
     if not spec.roots:
@@ -72,10 +74,21 @@ def _missing(experiment: Experiment, spec: Spec) -> Iterator[_Fact]:
         yield _Fact("credentials", "are not said", "write credentials: such as WANDB_API_KEY: null, or {} for none")
 
 
-def _of_machines(spec: Spec) -> Iterator[_Fact]:
-    """Checkout, environment and machines."""
+def _lies_here(experiment: Experiment, spec: Spec, ctx: Context) -> bool:
+    """Whether the launchers of all stages lie in the folder of the spec, which is the checkout then."""
+    folder = posixpath.dirname(experiment.source.path)
+    called = [stage.launcher for stage in spec.stages.values() if stage.launcher.given]
+    return bool(called) and all(
+        isinstance(each.data, str) and ctx.project.tree.exists(posixpath.normpath(posixpath.join(folder, each.data)))
+        for each in called
+        if each.decided
+    )
+
+
+def _of_machines(spec: Spec, here: bool) -> Iterator[_Fact]:
+    """Checkout, environment and machines; `here` says that the spec lies in the checkout."""
     lacking: list[str] = []
-    if not spec.checkouts:
+    if not spec.checkouts and not here:
         lacking.append("checkout")
     environment = spec.environment
     if environment is None or not (environment.setup.given or environment.image.given):
@@ -88,4 +101,5 @@ def _of_machines(spec: Spec) -> Iterator[_Fact]:
             "checkout and environment",
             f"lack {', '.join(lacking)}",
             f"write {', '.join(f'{each}:' for each in lacking)}",
+            ", ".join(lacking),
         )

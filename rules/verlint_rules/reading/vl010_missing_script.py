@@ -27,7 +27,13 @@ from verlint.finding import Edit, Finding, Safety
 from verlint.languages.bash.command import Command
 from verlint.rule import ERROR, Context, rule
 from verlint.source import Span
-from verlint_rules.reading.named_files import Missing, absent_checkouts, missing_from_spec, missing_of_command
+from verlint_rules.reading.named_files import (
+    Missing,
+    absent_checkouts,
+    missing_from_run,
+    missing_from_spec,
+    missing_of_command,
+)
 from verlint_rules.reading.purposes import is_slip
 
 TYPE_CHECKING = False
@@ -54,6 +60,10 @@ def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
 
 
 def _stage(spec: Spec, stage: SpecStage, ctx: Context) -> Iterator[Finding]:
+    for called in missing_from_run(spec, stage, ctx.project) if stage.run_source is not None else ():
+        if called.word is not None and not called.on_branch:
+            found = ctx.fail(called.word, _message(called), near=called.near, help=_help(called))
+            yield found.with_related(_first_line(called, ctx), "the file of the similar name")
     missing = missing_from_spec(spec, stage, ctx.project)
     if missing is None:
         return

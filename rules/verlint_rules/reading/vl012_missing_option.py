@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 
 SHOWN = 4
 _MODEL = "actor_rollout_ref.model.path"
+_EXPERIENCE = frozenset(["trainer.experience_path", "trainer.experience_max_length"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +178,8 @@ def _effect(variable: str, launch: Launch) -> tuple[str, Severity] | None:
         return None
     best: tuple[str, Severity] | None = None
     for key, text in _reached(launch).get(variable, ()):
+        if key in _EXPERIENCE and not _reads_experience(launch):
+            continue
         if len(text.parts) == 1:
             stops = key == _MODEL or isinstance(launch.defaults.get(key), (int, float))
             effect = f"{key} is empty" + (", and the run stops" if stops else "")
@@ -186,6 +189,15 @@ def _effect(variable: str, launch: Launch) -> tuple[str, Severity] | None:
         else:
             best = best or (f"{key} is `{_emptied(text, variable)}`", WARNING)
     return best
+
+
+def _reads_experience(launch: Launch) -> bool:
+    """Whether a launch may read the experience that its overrides name: an evaluation without one does not."""
+    from verlint_rules.families.forks import held
+
+    if held(launch, "trainer.stage").equals("extract") is not True:
+        return True
+    return held(launch, "trainer.eval_prepend_experience").equals(False) is not True
 
 
 @by_identity

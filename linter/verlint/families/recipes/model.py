@@ -67,8 +67,8 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Pitfall:
-    """A known failure of a stage and how it shows. It is told where the stage uses `about`, an argument or credential
-    ("" always)."""
+    """A known failure of a stage and how it shows. It is told where the stage uses `about`, an argument, credential
+    or override `key=value` ("" always)."""
 
     what: str
     symptom: str

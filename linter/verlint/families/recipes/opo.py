@@ -28,10 +28,10 @@ SIX_KEYS: Mapping[str, tuple[object, str]] = {
     ),
     "actor_rollout_ref.actor.use_kl_loss": (False, "no KL term in the loss: it would pull towards the reference"),
     "actor_rollout_ref.actor.kl_loss_coef": (0.0, "the same, for code that reads the coefficient only"),
-    "actor_rollout_ref.actor.entropy_coeff": (0.0, "no entropy bonus; the default of this version is 0.001"),
+    "actor_rollout_ref.actor.entropy_coeff": (0.0, "no entropy bonus; the default of VeRL 0.2 is 0.001"),
     "algorithm.kl_ctrl.kl_coef": (
         0.0,
-        "no KL penalty in the reward; with use_kl_loss=False this version adds it, by default with 0.001",
+        "no KL penalty in the reward; with use_kl_loss=False VeRL 0.2 adds it, by default with 0.001",
     ),
 }
 """The six keys of the recipe, each with its value and why. Source: README; defaults of verl v0.2."""
@@ -84,9 +84,11 @@ OPO = Cookbook(
             ),
             pitfalls=(
                 Pitfall("the checkout's ray_trainer.py does not call compute_opo_outcome_advantage",
-                        "the run is plain GRPO, with advantages divided by their standard deviation"),
+                        "the run is plain GRPO, with advantages divided by their standard deviation",
+                        about="algorithm.adv_estimator=grpo"),
                 Pitfall("opo/verl/trainer/ppo/core_algos.py is laid over the whole file of that name",
-                        "an ImportError: it holds one function, not the whole module"),
+                        "an ImportError: it holds one function, not the whole module",
+                        about="algorithm.adv_estimator=grpo"),
                 Pitfall("the whole batch does not fit in one update", "out of memory in the update: lower the micro "
                         "batch, never the mini batch"),
             ),
@@ -99,7 +101,7 @@ OPO = Cookbook(
               "save_freq": 50},
     models={"policy": "model"},
     roots={"data": "OPO_DATA", "checkpoints": "OPO_CKPT"},
-    setups={"a100-h200": Setup("conda", (("pip install -e .   # in the checkout of verl v0.2", (CONTAINER, HUB)),
+    setups={"a100-h200": Setup("conda", (("pip install -e .   # in the checkout of verl", (CONTAINER, HUB)),
                                          ("ray start --head", (CLUSTER,))), ("ray", "vllm"))},
     checkout="<VERL_CHECKOUT>",
     repository="a clone of https://github.com/volcengine/verl at tag v0.2",
