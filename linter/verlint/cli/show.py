@@ -152,17 +152,13 @@ def _read(arguments: argparse.Namespace) -> tuple[Source, Kind]:
     if isinstance(source, Unreadable):
         raise ShowError(f"{source.path}: {source.reason}")
     kind = classify(source.path, source.text, named=True).kind
-<<<<<<< HEAD
-    return source, kind if kind in (Kind.JOB, Kind.DOCUMENT) else Kind.LAUNCHER
-=======
     if kind is Kind.SPEC:
         name = arguments.launcher
         raise ShowError(
             f"{name} is a spec, and show is for one launcher: `verlint plan {name}` prints the commands of its stages, "
             f"`verlint graph {name}` what they read and write"
         )
-    return source, kind if kind in (Kind.JOB, Kind.MARKDOWN) else Kind.LAUNCHER
->>>>>>> l
+    return source, kind if kind in (Kind.JOB, Kind.DOCUMENT) else Kind.LAUNCHER
 
 
 def _tree(path: Path) -> Tree:
