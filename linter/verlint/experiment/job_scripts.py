@@ -28,6 +28,7 @@ def job_scripts(source: Source, path: str, tree: Tree, programs: dict[int, Progr
     for number, job in enumerate(read_jobs(source)[1]):
         start = _start(job, source, path, tree)
         home = Text((_home(start, number),))
+        beside = posixpath.dirname(path)
         for block in job.blocks:
             programs[id(block.source)] = parse_block(block.source.text, block.opening)
         yield Script(
@@ -40,8 +41,22 @@ def job_scripts(source: Source, path: str, tree: Tree, programs: dict[int, Progr
             programs,
             said,
             job,
-            tuple(None if block.joined else _entry(block, start, home) for block in job.blocks),
+            tuple(
+                None if block.joined else _entry(_with_files(block, beside, tree), start, home) for block in job.blocks
+            ),
         )
+
+
+def _with_files(block: Block, beside: str, tree: Tree) -> Block:
+    """A block with the variables of its files, as far as these are at hand. Any other may be in one that is not."""
+    given: dict[str, Text] = {}
+    for name in block.env_files:
+        source = tree.source(posixpath.normpath(posixpath.join(beside, name)))
+        if source is not None:
+            from verlint.languages.bash.handing_on import read_env_file
+
+            given.update(read_env_file(source, quotes=True)[0])
+    return replace(block, environment={**given, **block.environment}) if given else block
 
 
 def _home(start: str | None, number: int) -> Hole:

@@ -110,10 +110,15 @@ _YAML_USE = pattern(
 _PACKAGE = pattern(r"(?:^|/)verl/(?:trainer|workers|utils|models|single_controller|tools|interactions|third_party)/")
 _SCRIPT = pattern(
     r"(?:(?:\b(?:bash|sh|source|exec|sbatch(?:[ \t]+--?\w[\w-]*(?:=\S+)?)*)|(?:^|[;&|({\s])\.)[ \t]+|\./)"
-    r"[\"']?([\w./${}-]+\.(?:sh|bash|sbatch|slurm))"
+    r"[\"']?([\w./${}-]+\.(?:sh|bash|sbatch|slurm|pbs|lsf|sge|qsub))"
 )
+_QUEUES = ("qsub", "bsub", "flux ", "at -", "oarsub", "parallel", "xargs", "find ")
+_QUEUED = pattern(
+    r"\b(?:qsub|bsub|flux|at|oarsub|parallel|xargs|find)\b[^\n]*?[\s\"'<]([\w./${}-]+\.(?:sh|bash|pbs|lsf|sge|qsub))\b"
+)
+"""A script that is given to a queue, or as one of several."""
 
-SHELL_SUFFIXES = frozenset({".sh", ".bash", ".sbatch", ".slurm"})
+SHELL_SUFFIXES = frozenset({".sh", ".bash", ".sbatch", ".slurm", ".pbs", ".lsf", ".sge", ".qsub"})
 YAML_SUFFIXES = frozenset({".yaml", ".yml"})
 MARKDOWN_SUFFIXES = frozenset({".md", ".markdown"})
 SPEC_ENDS = (".exp.yaml", ".exp.yml")
@@ -193,11 +198,13 @@ def mark_of(text: str) -> str:
 def called_scripts(text: str) -> frozenset[str]:
     """Paths of shell scripts that a shell text seems to call, as written. Only to find launchers, not to follow
     them."""
+    expressions = [_SCRIPT, _QUEUED] if any(word in text for word in _QUEUES) else [_SCRIPT]
     return frozenset(
         found.group(1)
         for line in text.splitlines()
         if not line.lstrip().startswith("#")
-        for found in _SCRIPT.finditer(line)
+        for expression in expressions
+        for found in expression.finditer(line)
     )
 
 
