@@ -57,6 +57,8 @@ EXPLAINED: dict[str, str] = {
     "VL913/bad-here-document/submit.sh": "sbatch runs a script later, where the sandbox has no scheduler",
     "VL002/bad-inner-text/submit.sh": "sbatch runs a script later, where the sandbox has no scheduler",
     "VL927/bad-inner-text/submit.sh": "sbatch runs a script later, where the sandbox has no scheduler",
+    "VL938/bad-devices/submit.sh": "sbatch runs a script later, where the sandbox has no scheduler",
+    "VL938/good-quoted/submit.sh": "sbatch runs a script later, where the sandbox has no scheduler",
     "VL928/bad-job/run.sh": "sbatch runs a script later, where the sandbox has no scheduler",
     "VL928/good-elsewhere/run.sh": "terminals, containers and schedulers run commands, which those of the sandbox do not",
     "VL402/bad-container/run.sh": "other hosts and containers run commands, which those of the sandbox do not",

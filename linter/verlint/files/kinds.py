@@ -87,7 +87,11 @@ MARKS = (
 )
 """Sources: the launchers of VeRL and of the LMOps families (README files and `scripts/`)."""
 
-_STARTS = pattern(r"\b(?:subprocess|os\.system|argparse|ArgumentParser|hydra\.compose|compose\(|sky\.Task)\b")
+_STARTS = pattern(
+    r"\b(?:(?:create_)?subprocess(?:_shell|_exec)?|os\.system|argparse|ArgumentParser|hydra\.compose|compose\(|sky\.Task)\b"
+)
+_STARTS_SCRIPTS = pattern(r"\b(?:subprocess|os\.system|os\.exec|os\.popen)")
+_NAMED_BY_PYTHON = pattern(r"([\w./-]+\.(?:sh|bash))\b")
 _PYTHON_MARKS = (
     ("defines a reward function", "solution_str", pattern(r"^def \w+\([^)]*\bsolution_str\b", re.MULTILINE)),
     (
@@ -171,6 +175,8 @@ def as_caller(path: str, text: str) -> Kind:
         return Kind.JOB if _job_format(path, text) else Kind.NONE
     if kind is Kind.NONE:
         return Kind.LAUNCHER
+    if kind is Kind.PYTHON:
+        return kind if ".sh" in text and _STARTS_SCRIPTS.search(text) else Kind.NONE
     return kind if kind in (Kind.LAUNCHER, Kind.MARKDOWN) else Kind.NONE
 
 
@@ -208,9 +214,12 @@ def called_scripts(text: str) -> frozenset[str]:
     )
 
 
-def calls_any(text: str, launchers: Iterable[str]) -> str:
-    """The first launcher (path with "/") that a shell text calls by a path which it ends with, or ""."""
+def calls_any(text: str, launchers: Iterable[str], *, python: bool = False) -> str:
+    """The first launcher (path with "/") that a shell text calls by a path which it ends with, or ""; that a `python`
+    text names."""
     called = _called(text)
+    if python:
+        called = {found[1].removeprefix("./").lstrip("/") for found in _NAMED_BY_PYTHON.finditer(text)}
     return next(
         (path for path in sorted(launchers) if any(path == name or path.endswith("/" + name) for name in called)), ""
     )

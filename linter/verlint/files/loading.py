@@ -191,7 +191,7 @@ def _take_callers(loading: Loading, unmarked: list[Loaded], around: AbstractSet[
 
 
 def _why_caller(file: Loaded, launchers: AbstractSet[str]) -> str:
-    if called := calls_any(file.source.text, launchers):
+    if called := calls_any(file.source.text, launchers, python=file.kind is Kind.PYTHON):
         return f"calls {called}"
     beside = calls_beside(file.source.text, launchers) if file.kind is Kind.MARKDOWN else ""
     return f"calls a script beside {beside}" if beside else ""
