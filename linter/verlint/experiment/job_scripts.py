@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from verlint.experiment.script import Script, folder_of_names
 from verlint.files.comments import directives
 from verlint.files.job_formats import DSTACK
-from verlint.files.kinds import Kind
+from verlint.files.kinds import Kind, guess
 from verlint.files.tree import Tree
 from verlint.languages.bash.replay import Entry
 from verlint.languages.bash.syntax import Program
@@ -24,8 +24,15 @@ _MARKS = (".git", ".github", ".gitlab-ci.yml", "pyproject.toml", "setup.py")
 
 def job_scripts(source: Source, path: str, tree: Tree, programs: dict[int, Program]) -> Iterator[Script]:
     """A script for every job of a file; `path` is that of the file below the root of the project."""
-    said = tuple(directives(source, Kind.JOB))
-    for number, job in enumerate(read_jobs(source)[1]):
+    of_make = guess(path) is Kind.MAKEFILE
+    said = tuple(directives(source, Kind.MAKEFILE if of_make else Kind.JOB))
+    if of_make:
+        from verlint.languages.make import makefile_jobs
+
+        jobs = tuple(makefile_jobs(source))
+    else:
+        jobs = read_jobs(source)[1]
+    for number, job in enumerate(jobs):
         start = _start(job, source, path, tree)
         home = Text((_home(start, number),))
         beside = posixpath.dirname(path)
@@ -100,6 +107,8 @@ def _placed(text: Text, home: Text) -> Text:
 def _start(job: Job, source: Source, path: str, tree: Tree) -> str | None:
     """The folder below the root of the project that a job begins in, None when it begins elsewhere."""
     own = posixpath.dirname(path)
+    if job.start == "./":
+        return own
     if job.start is None:
         return None
     if job.start == ".":

@@ -94,7 +94,7 @@ class Project:
                 if texts:
                     self._parse_fences(texts)
                     found.append(self._script(file.source, path, texts, document=True))
-            elif file.kind is Kind.JOB:
+            elif file.kind in (Kind.JOB, Kind.MAKEFILE):
                 from verlint.experiment.job_scripts import job_scripts
 
                 found += job_scripts(file.source, path, self.tree, self.programs)

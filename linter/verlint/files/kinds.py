@@ -17,6 +17,7 @@ class Kind(Enum):
     LAUNCHER = "launcher"
     SPEC = "spec"
     JOB = "job"
+    MAKEFILE = "makefile"
     YAML = "yaml"
     MARKDOWN = "markdown"
     PYTHON = "python"
@@ -91,7 +92,7 @@ _STARTS = pattern(
     r"\b(?:(?:create_)?subprocess(?:_shell|_exec)?|os\.system|argparse|ArgumentParser|hydra\.compose|compose\(|sky\.Task)\b"
 )
 _STARTS_SCRIPTS = pattern(r"\b(?:subprocess|os\.system|os\.exec|os\.popen)")
-_NAMED_BY_PYTHON = pattern(r"([\w./-]+\.(?:sh|bash))\b")
+_NAMED = pattern(r"([\w./-]+\.(?:sh|bash))\b")
 _PYTHON_MARKS = (
     ("defines a reward function", "solution_str", pattern(r"^def \w+\([^)]*\bsolution_str\b", re.MULTILINE)),
     (
@@ -143,7 +144,12 @@ def guess(path: str) -> Kind:
         return Kind.SPEC if path.lower().endswith(SPEC_ENDS) else Kind.YAML
     if suffix in MARKDOWN_SUFFIXES:
         return Kind.MARKDOWN
+    if suffix == ".mk" or (not suffix and path.rpartition("/")[2] in _MAKEFILES):
+        return Kind.MAKEFILE
     return Kind.PYTHON if suffix == ".py" else Kind.NONE
+
+
+_MAKEFILES = frozenset(["Makefile", "makefile", "GNUmakefile"])
 
 
 def classify(path: str, text: str, *, named: bool = False) -> Choice:
@@ -177,7 +183,7 @@ def as_caller(path: str, text: str) -> Kind:
         return Kind.LAUNCHER
     if kind is Kind.PYTHON:
         return kind if ".sh" in text and _STARTS_SCRIPTS.search(text) else Kind.NONE
-    return kind if kind in (Kind.LAUNCHER, Kind.MARKDOWN) else Kind.NONE
+    return kind if kind in (Kind.LAUNCHER, Kind.MARKDOWN, Kind.MAKEFILE) else Kind.NONE
 
 
 def _job_format(path: str, text: str) -> str:
@@ -214,12 +220,12 @@ def called_scripts(text: str) -> frozenset[str]:
     )
 
 
-def calls_any(text: str, launchers: Iterable[str], *, python: bool = False) -> str:
-    """The first launcher (path with "/") that a shell text calls by a path which it ends with, or ""; that a `python`
-    text names."""
+def calls_any(text: str, launchers: Iterable[str], *, by_name: bool = False) -> str:
+    """The first launcher (path with "/") that a shell text calls by a path which it ends with, or ""; `by_name`, the
+    first that a text of another language names."""
     called = _called(text)
-    if python:
-        called = {found[1].removeprefix("./").lstrip("/") for found in _NAMED_BY_PYTHON.finditer(text)}
+    if by_name:
+        called = {found[1].lstrip("./") for found in _NAMED.finditer(text)}
     return next(
         (path for path in sorted(launchers) if any(path == name or path.endswith("/" + name) for name in called)), ""
     )

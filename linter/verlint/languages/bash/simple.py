@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.command import Redirect as Redirection
@@ -31,6 +32,8 @@ _RECORDED = frozenset(
 )  # fmt: skip
 """Builtins whose calls are put on record."""
 _SHELLS = frozenset(["bash", "sh", "dash", "zsh"])
+NAMES = ("GNUmakefile", "makefile", "Makefile")
+"""The names that make looks for, in this order."""
 
 
 class SimpleCommands(Scripts):
@@ -254,6 +257,8 @@ class SimpleCommands(Scripts):
             return
         if name in CARRIERS and self._carried(words, node):
             return
+        if name in ("make", "gmake") and self._make(words, node):
+            return
         if name == "srun":
             words = self._with_export(words)
         inner = unwrap_one(words)
@@ -275,6 +280,22 @@ class SimpleCommands(Scripts):
                     ),
                 )
             )
+
+    def _make(self, words: list[Text], node: Simple) -> bool:
+        """`make -C FOLDER TARGET NAME=VALUE`: the recipes of a Makefile that is at hand, each line in its shell."""
+        from verlint.languages.bash.making import made_by, making
+
+        call = made_by(words)
+        folder = self.cwd if call.folder is None else self.absolute(call.folder.parts)
+        names = [(Literal(f"/{name}"),) for name in NAMES] if call.file is None else [(Literal("/"), *call.file.parts)]
+        source = next((found for name in names if (found := self._script((*folder, *name))) is not None), None)
+        if source is None or call.unsure:
+            return False
+        for text, variables in making(source, call):
+            start = partial(self._child, text, plain("sh"), [], node, ["-e"], text=True, cwd=folder)
+            self._exporting({**variables, **call.given}, start)
+        self.status = None
+        return True
 
     def _with_export(self, words: list[Text]) -> list[Text]:
         """`srun` without `--export` goes by the list of the batch job, which Slurm tells it."""

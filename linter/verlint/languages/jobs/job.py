@@ -54,9 +54,10 @@ class Job:
     """The blocks that one machine (or each of several alike) runs, in order.
 
     `format` and `name` say what it is. `start` is the folder of the repository that it begins in: "." for its root,
-    "?" for the one from which the files it names are found, a path for one seen from the file's own folder, None when
-    it begins outside the repository. `nodes` and `gpus` (per node) are as written; None when they are not. `mounts` are
-    folders that are there when it begins. `runtime_env` is the text of a Ray runtime environment."""
+    "./" for the folder of the file, "?" for the one from which the files it names are found, a path for one seen from
+    the file's own folder, None when it begins outside the repository. `nodes` and `gpus` (per node) are as written;
+    None when they are not. `mounts` are folders that are there when it begins. `runtime_env` is the text of a Ray
+    runtime environment."""
 
     format: str
     name: str
