@@ -152,6 +152,8 @@ def _read(arguments: argparse.Namespace) -> tuple[Source, Kind]:
     if isinstance(source, Unreadable):
         raise ShowError(f"{source.path}: {source.reason}")
     kind = classify(source.path, source.text, named=True).kind
+    if kind is Kind.MAKEFILE:  # each target is a job
+        kind = Kind.JOB
     return source, kind if kind in (Kind.JOB, Kind.MARKDOWN) else Kind.LAUNCHER
 
 
