@@ -52,9 +52,9 @@ def _words(script: str) -> list[str]:
 
 def test_what_the_caller_may_set_is_left_to_the_shell() -> None:
     text = "B ?= 8\nM := 2\nrun:\n\tpython3 a.py b=$(B) m=$(M) 'c=$(B)' model=$(MODEL) n=$(shell nproc)\n"
-    assert _texts(text) == ["python3 a.py b=${B:-8} m=2 'c='\"${B:-8}\"'' model=${MODEL} n=${MAKE_VALUE:?}\n"]
+    assert _texts(text) == ["python3 a.py b=${B:-8} m=2 'c='\"${B:-8}\"'' model=${MODEL} n=${MAKE_SHELL_NPROC:?}\n"]
     assert _texts(text, "run", "M=4") == [
-        "python3 a.py b=${B:-8} m=${M} 'c='\"${B:-8}\"'' model=${MODEL} n=${MAKE_VALUE:?}\n"
+        "python3 a.py b=${B:-8} m=${M} 'c='\"${B:-8}\"'' model=${MODEL} n=${MAKE_SHELL_NPROC:?}\n"
     ]
 
 

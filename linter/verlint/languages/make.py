@@ -80,6 +80,16 @@ class Makefile:
         return any(".ONESHELL" in rule.targets for rule in self.rules)
 
     @property
+    def options(self) -> frozenset[str]:
+        """The options of the shells, as `.SHELLFLAGS` says them."""
+        flags = self.variables.get(".SHELLFLAGS")
+        if flags is None or flags.uncertain:
+            return frozenset()
+        words = self.source.text[flags.runs[0].start : flags.runs[0].end].split()
+        letters = {letter for word in words if word[:1] == "-" for letter in word[1:] if letter in "eux"}
+        return frozenset(letters) | (frozenset(["pipefail"]) if "pipefail" in words else frozenset())
+
+    @property
     def goal(self) -> str:
         """The target that is made when none is named."""
         goals = (target for rule in self.rules for target in rule.targets if target[0] != "." and "%" not in target)
@@ -347,12 +357,13 @@ class _Writer:
         variable = self.variables.get(name)
         if name == "MAKE":
             self._put("make", *place)
-        elif name in self.automatic:
+        elif name in self.automatic and "$" not in self.automatic[name]:
             self._put(self.automatic[name], *place)
         elif name.isidentifier() and (name in self.told or variable is None or variable.uncertain):
             self._shell_variable(f"${{{name}}}", *place)
         elif variable is None or variable.uncertain or depth > _DEEPEST:
-            self._shell_variable("${MAKE_VALUE:?}", *place)
+            known = re.sub(r"\W+", "_", name).strip("_")[:40].upper() or f"VALUE_{place[0]}"
+            self._shell_variable(f"${{MAKE_{known}:?}}", *place)
         else:
             self._value(name, variable, place, depth)
 
@@ -432,7 +443,7 @@ def makefile_jobs(source: Source) -> Iterator[Job]:
             done.add(key)
             variables = environment(made, own)
             blocks = tuple(
-                Block(text, None, f"{target}[{number}]", variables)
+                Block(text, None, f"{target}[{number}]", variables, options=made.options)
                 for number, text in enumerate(recipe(made, rule, target, stem, own))
             )
             if blocks:

@@ -31,7 +31,7 @@ def shell_text(started: Started, source: Source) -> Source:
         writer.add(f"{name}=")
         only = value.parts[0] if len(value.parts) == 1 else None
         if isinstance(only, Hole):  # it is set, to what is not known
-            writer.add('"${' + _variable(only) + ':?}"')
+            writer.add(f'"${{UNKNOWN_{name}:?}}"')
         else:
             writer.word(value)
         writer.add(" ")
