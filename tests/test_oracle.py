@@ -57,6 +57,8 @@ EXPLAINED: dict[str, str] = {
     "VL913/bad-here-document/submit.sh": "sbatch runs a script later, where the sandbox has no scheduler",
     "VL002/bad-inner-text/submit.sh": "sbatch runs a script later, where the sandbox has no scheduler",
     "VL927/bad-inner-text/submit.sh": "sbatch runs a script later, where the sandbox has no scheduler",
+    "VL722/bad-makefile/run.sh": "make runs recipes, which that of the sandbox does not",
+    "VL722/good-makefile/run.sh": "make runs recipes, which that of the sandbox does not",
     "VL938/bad-devices/submit.sh": "sbatch runs a script later, where the sandbox has no scheduler",
     "VL938/good-quoted/submit.sh": "sbatch runs a script later, where the sandbox has no scheduler",
     "VL928/bad-job/run.sh": "sbatch runs a script later, where the sandbox has no scheduler",
