@@ -301,7 +301,7 @@ def test_programs_become_shell_texts() -> None:
     found = made(STARTS)
     texts = list(shell_texts(found.started, found.source))
     assert [each.text for each in texts] == [
-        'python3 -m verl.trainer.main_ppo "trainer.nnodes=2" "a.b=${MODEL}" "c=it\'s" "$@"\n',
+        'python3 -m verl.trainer.main_ppo "trainer.nnodes=2" "a.b=${MODEL}" "c=it\'s" d=1\n',
         "bash train.sh --model ${MODEL} > log\n",
     ]
     at = texts[0].text.index("trainer.nnodes")

@@ -224,7 +224,7 @@ def _check_part(project: Project, rules: Sequence[Header], unreadable: Sequence[
 def _with_edits_of_files(findings: list[Finding], project: Project) -> list[Finding]:
     """The findings with fixes that can be made in their files, with the margins and line ends of these, and that leave
     the files readable."""
-    if any(file.kind is Kind.JOB for file in project.files):
+    if any(file.kind in (Kind.JOB, Kind.MAKEFILE) for file in project.files):
         from verlint.experiment.job_edits import JobEdits
 
         edits = JobEdits(project.scripts)

@@ -158,6 +158,8 @@ def _read(arguments: argparse.Namespace) -> tuple[Source, Kind]:
             f"{name} is a spec, and show is for one launcher: `verlint plan {name}` prints the commands of its stages, "
             f"`verlint graph {name}` what they read and write"
         )
+    if kind is Kind.MAKEFILE:  # each target is a job
+        kind = Kind.JOB
     return source, kind if kind in (Kind.JOB, Kind.DOCUMENT) else Kind.LAUNCHER
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from verlint.experiment.script import Script, folder_of_names
 from verlint.files.comments import directives
 from verlint.files.job_formats import DSTACK
-from verlint.files.kinds import Kind
+from verlint.files.kinds import Kind, guess
 from verlint.files.tree import Tree
 from verlint.languages.bash.replay import Entry
 from verlint.languages.bash.syntax import Program
@@ -24,10 +24,18 @@ _MARKS = (".git", ".github", ".gitlab-ci.yml", "pyproject.toml", "setup.py")
 
 def job_scripts(source: Source, path: str, tree: Tree, programs: dict[int, Program]) -> Iterator[Script]:
     """A script for every job of a file; `path` is that of the file below the root of the project."""
-    said = tuple(directives(source, Kind.JOB))
-    for number, job in enumerate(read_jobs(source)[1]):
+    of_make = guess(path) is Kind.MAKEFILE
+    said = tuple(directives(source, Kind.MAKEFILE if of_make else Kind.JOB))
+    if of_make:
+        from verlint.languages.make import makefile_jobs
+
+        jobs = tuple(makefile_jobs(source))
+    else:
+        jobs = read_jobs(source)[1]
+    for number, job in enumerate(jobs):
         start = _start(job, source, path, tree)
         home = Text((_home(start, number),))
+        beside = posixpath.dirname(path)
         for block in job.blocks:
             programs[id(block.source)] = parse_block(block.source.text, block.opening)
         yield Script(
@@ -40,8 +48,22 @@ def job_scripts(source: Source, path: str, tree: Tree, programs: dict[int, Progr
             programs,
             said,
             job,
-            tuple(None if block.joined else _entry(block, start, home) for block in job.blocks),
+            tuple(
+                None if block.joined else _entry(_with_files(block, beside, tree), start, home) for block in job.blocks
+            ),
         )
+
+
+def _with_files(block: Block, beside: str, tree: Tree) -> Block:
+    """A block with the variables of its files, as far as these are at hand. Any other may be in one that is not."""
+    given: dict[str, Text] = {}
+    for name in block.env_files:
+        source = tree.source(posixpath.normpath(posixpath.join(beside, name)))
+        if source is not None:
+            from verlint.languages.bash.handing_on import read_env_file
+
+            given.update(read_env_file(source, quotes=True)[0])
+    return replace(block, environment={**given, **block.environment}) if given else block
 
 
 def _home(start: str | None, number: int) -> Hole:
@@ -85,6 +107,8 @@ def _placed(text: Text, home: Text) -> Text:
 def _start(job: Job, source: Source, path: str, tree: Tree) -> str | None:
     """The folder below the root of the project that a job begins in, None when it begins elsewhere."""
     own = posixpath.dirname(path)
+    if job.start == "./":
+        return own
     if job.start is None:
         return None
     if job.start == ".":

@@ -20,7 +20,7 @@ PART = 48
 KEPT_PART = 12
 """As many where what is found is kept for later runs, so that little is looked at again after an edit."""
 
-_CALLED = pattern(r"(?<![\w./${}-])[\w./${}-]*\.(?:sh|bash|sbatch|slurm)\b")
+_CALLED = pattern(r"(?<![\w./${}-])[\w./${}-]*\.(?:sh|bash|sbatch|slurm|pbs|lsf|sge|qsub)\b")
 _BEHIND_VARIABLE = pattern(r".*[$}][^/]*/|(?:\.\.?/)+")
 _MANY = 8
 """So many files of a name are not told apart by it."""

@@ -14,7 +14,7 @@ from verlint.experiment.launches import Launches
 from verlint.experiment.script import Script, directives_in, start_folder
 from verlint.experiment.stage import Experiment, Stage
 from verlint.experiment.variants import Place, Variant, by_call, by_place, variants_of
-from verlint.files.kinds import Kind, mark_of
+from verlint.files.kinds import Kind, called_scripts, mark_of
 from verlint.files.loading import Loaded
 from verlint.files.tree import Tree
 from verlint.languages.bash.command import Command
@@ -94,7 +94,7 @@ class Project:
                 if texts:
                     self._parse_fences(texts)
                     found.append(self._script(file.source, path, texts, document=True))
-            elif file.kind is Kind.JOB:
+            elif file.kind in (Kind.JOB, Kind.MAKEFILE):
                 from verlint.experiment.job_scripts import job_scripts
 
                 found += job_scripts(file.source, path, self.tree, self.programs)
@@ -104,12 +104,15 @@ class Project:
 
     def _started_by(self, source: Source, path: str) -> Iterator[Script]:
         """What a Python launcher starts: programs and scripts of VeRL, as one script."""
-        if not ("subprocess" in source.text or "os.system" in source.text) or not mark_of(source.text):
+        if not ("subprocess" in source.text or "os.system" in source.text or "os.exec" in source.text):
+            return
+        if not (".sh" in source.text or ".slurm" in source.text or ".sbatch" in source.text or mark_of(source.text)):
             return
         from verlint.languages.python.embedded import shell_texts
         from verlint.languages.python.tool import tool
 
-        texts = tuple(each for each in shell_texts(tool(source).started, source) if mark_of(each.text))
+        every = shell_texts(tool(source).started, source)
+        texts = tuple(each for each in every if called_scripts(each.text) or mark_of(each.text))
         if texts:
             said = tuple(directives_in(source, Kind.PYTHON))
             start = start_folder(source, path, self.tree)

@@ -119,14 +119,27 @@ def python_program(argv: tuple[Text, ...]) -> Program | None:
             return _started_by(_behind_python(words[1:]))
         if name == "ray" and (_is(words, 1, "symmetric-run") or (_is(words, 1, "job") and _is(words, 2, "submit"))):
             words = unwrap(_behind_dashes(words)).argv
+        elif name == "torchx":
+            return _by_torchx(words)
         elif name in LAUNCHERS:
             rest = _behind_launcher(words, name)
+            if name == "hatch" and rest and ":" in rest[0].prefix:  # `hatch run ENV:python`
+                rest = (rest[0].slice(rest[0].prefix.index(":") + 1, 1_000_000), *rest[1:])
             if name not in _NEEDS_PYTHON or (rest and _is_for_python(rest[0])):
                 return _behind_python(rest)
             words = unwrap(rest).argv
         else:
             return _behind_stranger(words)
     return None
+
+
+def _by_torchx(words: tuple[Text, ...]) -> Program | None:
+    """`torchx run … dist.ddp -j 1x8 -m MODULE -- WORDS`, or `-- -m MODULE WORDS`"""
+    behind = next((at for at, word in enumerate(words) if word.known == "--"), len(words))
+    for at, word in enumerate(words[: max(behind - 1, 0)]):
+        if word.known in ("-m", "--m", "--module", "--script"):
+            return Program(words[at + 1], word.known != "--script", words[behind + 1 :])
+    return _behind_python(words[behind + 1 :])
 
 
 def _behind_stranger(words: tuple[Text, ...]) -> Program | None:

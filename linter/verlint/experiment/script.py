@@ -14,7 +14,7 @@ from verlint.languages.bash.syntax import Program
 from verlint.lazy import pattern
 from verlint.record import dataclass
 from verlint.source import Source, Span
-from verlint.value import Text
+from verlint.value import Hole, Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from verlint.languages.slurm import Scheduler
 
 _RELATIVE = pattern(
-    r"(?:\b(?:bash|sh|source|sbatch|python3?)|(?:^|[\s;&|])\.)[ \t]+(?:--?\w[\w-]*(?:=\S+)?[ \t]+)*"
-    r"[\"']?((?:\./)?[\w-][\w./-]*\.(?:sh|bash|py|slurm|sbatch))\b",
+    r"(?:\b(?:bash|sh|source|sbatch|qsub|python3?)|(?:^|[\s;&|])\.)[ \t]+(?:--?\w[\w-]*(?:=\S+)?[ \t]+)*"
+    r"[\"']?((?:\./)?[\w-][\w./-]*\.(?:sh|bash|py|slurm|sbatch|pbs|lsf|sge|qsub))\b",
     re.M,
 )
-_ENDING = pattern(r"\.(?:sh|bash|py|slurm|sbatch)\b")
+_ENDING = pattern(r"\.(?:sh|bash|py|slurm|sbatch|pbs|lsf|sge|qsub)\b")
 _HOLDS = pattern(r"<<-?[ \t]*[\"'\\]?\w|\bsh\b.*-\w*c\b|\b(?:eval|ssh|wrap)\b")
 """How a text begins that holds another one."""
 _SCRIPT_FOLDERS = frozenset(["scripts", "script", "examples", "bin", "tools", "launch", "launchers", "jobs", "slurm"])
@@ -116,6 +116,11 @@ class Script:
         environment = None
         if self.scheduler is not None:
             environment = self.scheduler.environment(start if folder is None else None)
+        elif "_O_WORKDIR" in self.source.text and not self.document:  # of PBS and of Grid Engine
+            environment = {
+                name: Text((Hole(("cwd", start), name, "folder that qsub is called in"),))
+                for name in ("PBS_O_WORKDIR", "SGE_O_WORKDIR")
+            }
         entry = Entry(
             start=start,
             name=self.name,

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from verlint import disk
 from verlint.files.discovery import CACHE_MARK, NEVER, Candidate
-from verlint.files.kinds import DOCUMENT_SUFFIXES, SHELL_SUFFIXES, YAML_SUFFIXES
+from verlint.files.kinds import DOCUMENT_SUFFIXES, SHELL_SUFFIXES, YAML_SUFFIXES, Kind, guess
 from verlint.files.reader import LIMIT, shown_path
 from verlint.lazy import pattern
 from verlint.record import dataclass
@@ -122,7 +122,7 @@ def _texts(top: Path, names: Iterable[str]) -> list[_Text]:
             data = disk.content(base + name, LIMIT)
         except OSError:
             continue
-        if "." in name.rpartition("/")[2] or data.startswith(b"#!"):
+        if "." in name.rpartition("/")[2] or data.startswith(b"#!") or guess(name) is Kind.MAKEFILE:
             out.append(_Text(name, data))
     return out
 

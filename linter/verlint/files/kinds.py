@@ -17,6 +17,7 @@ class Kind(Enum):
     LAUNCHER = "launcher"
     SPEC = "spec"
     JOB = "job"
+    MAKEFILE = "makefile"
     YAML = "yaml"
     DOCUMENT = "document"
     PYTHON = "python"
@@ -94,7 +95,11 @@ MARKS = (
 )
 """Sources: the launchers of VeRL and of the LMOps families (README files and `scripts/`)."""
 
-_STARTS = pattern(r"\b(?:subprocess|os\.system|argparse|ArgumentParser|hydra\.compose|compose\(|sky\.Task)\b")
+_STARTS = pattern(
+    r"\b(?:(?:create_)?subprocess(?:_shell|_exec)?|os\.system|argparse|ArgumentParser|hydra\.compose|compose\(|sky\.Task)\b"
+)
+_STARTS_SCRIPTS = pattern(r"\b(?:subprocess|os\.system|os\.exec|os\.popen)")
+_NAMED = pattern(r"([\w./-]+\.(?:sh|bash))\b")
 _PYTHON_MARKS = (
     ("defines a reward function", "solution_str", pattern(r"^def \w+\([^)]*\bsolution_str\b", re.MULTILINE)),
     (
@@ -117,11 +122,16 @@ _YAML_USE = pattern(
 _PACKAGE = pattern(r"(?:^|/)verl/(?:trainer|workers|utils|models|single_controller|tools|interactions|third_party)/")
 _SCRIPT = pattern(
     r"(?:(?:\b(?:bash|sh|source|exec|sbatch(?:[ \t]+--?\w[\w-]*(?:=\S+)?)*)|(?:^|[;&|({\s])\.)[ \t]+|\./)"
-    r"[\"']?([\w./${}-]+\.(?:sh|bash|sbatch|slurm))"
+    r"[\"']?([\w./${}-]+\.(?:sh|bash|sbatch|slurm|pbs|lsf|sge|qsub))"
 )
+_QUEUES = ("qsub", "bsub", "flux ", "at -", "oarsub", "parallel", "xargs", "find ")
+_QUEUED = pattern(
+    r"\b(?:qsub|bsub|flux|at|oarsub|parallel|xargs|find)\b[^\n]*?[\s\"'<]([\w./${}-]+\.(?:sh|bash|pbs|lsf|sge|qsub))\b"
+)
+"""A script that is given to a queue, or as one of several."""
 
 RST_SUFFIX = ".rst"
-SHELL_SUFFIXES = frozenset({".sh", ".bash", ".sbatch", ".slurm"})
+SHELL_SUFFIXES = frozenset({".sh", ".bash", ".sbatch", ".slurm", ".pbs", ".lsf", ".sge", ".qsub"})
 YAML_SUFFIXES = frozenset({".yaml", ".yml"})
 DOCUMENT_SUFFIXES = frozenset({".md", ".markdown", RST_SUFFIX})
 SPEC_ENDS = (".exp.yaml", ".exp.yml")
@@ -152,7 +162,12 @@ def guess(path: str) -> Kind:
         return Kind.SPEC if path.lower().endswith(SPEC_ENDS) else Kind.YAML
     if suffix in DOCUMENT_SUFFIXES:
         return Kind.DOCUMENT
+    if suffix == ".mk" or (not suffix and path.rpartition("/")[2] in _MAKEFILES):
+        return Kind.MAKEFILE
     return Kind.PYTHON if suffix == ".py" else Kind.NONE
+
+
+_MAKEFILES = frozenset(["Makefile", "makefile", "GNUmakefile"])
 
 
 def classify(path: str, text: str, *, named: bool = False) -> Choice:
@@ -184,7 +199,9 @@ def as_caller(path: str, text: str) -> Kind:
         return Kind.JOB if _job_format(path, text) else Kind.NONE
     if kind is Kind.NONE:
         return Kind.LAUNCHER
-    return kind if kind in (Kind.LAUNCHER, Kind.DOCUMENT) else Kind.NONE
+    if kind is Kind.PYTHON:
+        return kind if ".sh" in text and _STARTS_SCRIPTS.search(text) else Kind.NONE
+    return kind if kind in (Kind.LAUNCHER, Kind.DOCUMENT, Kind.MAKEFILE) else Kind.NONE
 
 
 def _job_format(path: str, text: str) -> str:
@@ -211,17 +228,22 @@ def mark_of(text: str) -> str:
 def called_scripts(text: str) -> frozenset[str]:
     """Paths of shell scripts that a shell text seems to call, as written. Only to find launchers, not to follow
     them."""
+    expressions = [_SCRIPT, _QUEUED] if any(word in text for word in _QUEUES) else [_SCRIPT]
     return frozenset(
         found.group(1)
         for line in text.splitlines()
         if not line.lstrip().startswith("#")
-        for found in _SCRIPT.finditer(line)
+        for expression in expressions
+        for found in expression.finditer(line)
     )
 
 
-def calls_any(text: str, launchers: Iterable[str]) -> str:
-    """The first launcher (path with "/") that a shell text calls by a path which it ends with, or ""."""
+def calls_any(text: str, launchers: Iterable[str], *, by_name: bool = False) -> str:
+    """The first launcher (path with "/") that a shell text calls by a path which it ends with, or ""; `by_name`, the
+    first that a text of another language names."""
     called = _called(text)
+    if by_name:
+        called = {found[1].lstrip("./") for found in _NAMED.finditer(text)}
     return next(
         (path for path in sorted(launchers) if any(path == name or path.endswith("/" + name) for name in called)), ""
     )

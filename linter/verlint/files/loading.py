@@ -21,6 +21,7 @@ from verlint.files.kinds import (
     may_matter,
 )
 from verlint.files.reader import UTF8_BOM, Unreadable, decode, read_bytes, too_long
+from verlint.lazy import pattern
 from verlint.record import dataclass, field, replace
 from verlint.settings import Settings
 from verlint.source import Source
@@ -178,12 +179,12 @@ def _take_unreadable(problem: Unreadable, data: bytes | Unreadable, loading: Loa
 def _take_callers(loading: Loading, unmarked: list[Loaded], around: AbstractSet[str] = frozenset()) -> None:
     """A shell file without a mark of its own is a launcher when it calls one; the callers of callers too. A document
     or a job is one of ours when it calls a launcher. `around` are launchers that are not loaded."""
-    launchers = {file.source.path for file in loading.files if file.kind is Kind.LAUNCHER}
+    launchers = {file.source.path for file in loading.files if file.kind in (Kind.LAUNCHER, Kind.MAKEFILE)}
     new = launchers | around
     while new:
         taken = [(file, why) for file in unmarked if (why := _why_caller(file, new))]
         seen = {file.source.path for file, _ in taken}
-        new = {file.source.path for file, _ in taken if file.kind is Kind.LAUNCHER}
+        new = {file.source.path for file, _ in taken if file.kind in (Kind.LAUNCHER, Kind.MAKEFILE)}
         unmarked = [file for file in unmarked if file.source.path not in seen]
         loading.files += [file for file, _ in taken]
         loading.decisions += [Decision(file.source.path, file.kind, why) for file, why in taken]
@@ -191,10 +192,22 @@ def _take_callers(loading: Loading, unmarked: list[Loaded], around: AbstractSet[
 
 
 def _why_caller(file: Loaded, launchers: AbstractSet[str]) -> str:
-    if called := calls_any(file.source.text, launchers):
+    by_name = file.kind in (Kind.PYTHON, Kind.MAKEFILE)
+    if called := calls_any(file.source.text, launchers, by_name=by_name):
         return f"calls {called}"
+    if file.kind is Kind.LAUNCHER and (made := _makefile_called(file.source.text, launchers)):
+        return f"calls {made}"
     beside = calls_beside(file.source.text, launchers) if file.kind is Kind.DOCUMENT else ""
     return f"calls a script beside {beside}" if beside else ""
+
+
+def _makefile_called(text: str, launchers: AbstractSet[str]) -> str:
+    """The first Makefile of ours, where a text calls make."""
+    made = [path for path in launchers if guess(path) is Kind.MAKEFILE]
+    return min(made) if made and "make " in text and _MAKE.search(text) else ""
+
+
+_MAKE = pattern(r"(?m)^[^#\n]*\bg?make[ \t]+\S")
 
 
 def _has_shebang(path: Path) -> bool:

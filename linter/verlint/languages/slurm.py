@@ -6,12 +6,13 @@ Source: sbatch(1). Lines count up to the first command; the last one of an optio
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from verlint.languages.amounts import Amount
-from verlint.languages.bash.pieces import Parts, flat
+from verlint.languages.bash.handing_on import Export, export_list
+from verlint.languages.bash.pieces import Parts
 from verlint.lazy import pattern
-from verlint.record import dataclass
+from verlint.record import dataclass, field
 from verlint.source import Source, Span
 from verlint.value import Hole, Hop, Literal, Text, literal
 
@@ -105,6 +106,20 @@ class Scheduler:
         found = self.get("chdir")
         return None if found is None or not found.value else literal(found.value, found.value_span)
 
+    @property
+    def export(self) -> Export | None:
+        """What `--export` lets through, None without."""
+        found = self.get("export")
+        return None if found is None or not found.value else export_list(literal(found.value, found.value_span))
+
+    @property
+    def exported(self) -> dict[str, Text]:
+        """The variables that `--export` gives a value, and the one that keeps its list."""
+        found, export = self.get("export"), self.export
+        if found is None or export is None:
+            return {}
+        return {**told_by(literal(found.value, found.value_span)), **export.given}
+
     def environment(self, start: str | None = None) -> dict[str, Text]:
         """The variables in which Slurm tells a script what it asked for. `sbatch` may be told otherwise. `start` is the
         folder below the root that the script starts in, None for one outside."""
@@ -116,6 +131,8 @@ class Scheduler:
             if amount is not None:
                 hops = (Hop(amount.span, f"{name}={amount.number}"),)
                 found[name] = Text((Literal(str(amount.number), amount.span, hops, f"sbatch --{option}"),))
+        if start is not None:
+            found.update(self.exported)
         return found
 
 
@@ -182,8 +199,8 @@ def _directives(source: Source, start: int, end: int) -> list[Directive]:
 @dataclass(frozen=True, slots=True)
 class BatchCall:
     """A call of `sbatch`: the words of the script and its arguments (none for a string, `--wrap`), that string, the
-    variables that `--export` sets, the long names of the options given, the folder of `--chdir`, and what
-    `--dependency` says."""
+    variables that `--export` sets, the long names of the options given, the folder of `--chdir`, what `--dependency`
+    says, what `--export` lets through, and the variable in which the job is told of that."""
 
     words: tuple[Text, ...]
     wrapped: Text | None
@@ -191,6 +208,13 @@ class BatchCall:
     options: frozenset[str]
     chdir: Text | None = None
     dependency: Text | None = None
+    export: Export | None = None
+    told: Mapping[str, Text] = field(default_factory=dict)
+
+    def export_of(self, source: Source) -> Export | None:
+        """What `--export` lets through, of the call or of the script; None for everything."""
+        scheduler = scheduler_of(source) if self.export is None else None
+        return self.export if scheduler is None else scheduler.export
 
     def folder(self, source: Source) -> Text | None:
         """The folder that the script is started in, None for the one that `sbatch` is called in."""
@@ -207,7 +231,8 @@ class BatchCall:
         found = {name: text for name, text in own.items() if _VARIABLES.get(name) not in changed}
         if self.folder(source) is None:
             found[SUBMIT_FOLDER] = submit_folder(called_in)
-        return {**found, **self.exported}
+        own_export = {} if self.export is not None or scheduler is None else scheduler.exported
+        return {**found, **own_export, **self.told, **self.exported}
 
 
 def batch_call(argv: Sequence[Text]) -> BatchCall:
@@ -217,6 +242,8 @@ def batch_call(argv: Sequence[Text]) -> BatchCall:
     wrapped: Text | None = None
     folder: Text | None = None
     dependency: Text | None = None
+    export: Export | None = None
+    told: dict[str, Text] = {}
     at = 1
     while at < len(argv):
         text = argv[at].known or argv[at].prefix
@@ -233,23 +260,17 @@ def batch_call(argv: Sequence[Text]) -> BatchCall:
         if option == "wrap":
             wrapped = given
         elif option == "export" and given is not None:
-            exported.update(_exported(given))
+            export = export_list(given)
+            exported, told = dict(export.given), told_by(given)
         elif option == "chdir":
             folder = given
         elif option == "dependency":
             dependency = given
         at += 1
     words = tuple(argv[at:]) if wrapped is None else ()
-    return BatchCall(words, wrapped, exported, frozenset(names), folder, dependency)
+    return BatchCall(words, wrapped, exported, frozenset(names), folder, dependency, export, told)
 
 
-def _exported(given: Text) -> dict[str, Text]:
-    """`ALL,NAME=value,…`: the variables with a value."""
-    out: dict[str, Text] = {}
-    at = 0
-    for piece in flat(given.parts).split(","):
-        name, equals, _ = piece.partition("=")
-        if equals and name.isidentifier():
-            out[name] = given.slice(at + len(name) + 1, at + len(piece))
-        at += len(piece) + 1
-    return out
+def told_by(given: Text) -> dict[str, Text]:
+    """The variable in which Slurm keeps the list of `--export`, by which `srun` in the job goes in its turn."""
+    return {} if given.known is not None and given.known.upper() == "ALL" else {"SLURM_EXPORT_ENV": given}

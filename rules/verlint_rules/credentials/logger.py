@@ -37,7 +37,7 @@ def _names(value: Value) -> list[str]:
 def switched_off(command: Command) -> tuple[str, Text] | None:
     """What keeps a command's runs from the server ("WANDB_MODE=offline"), with the text that says so; None when nothing
     does, or when the caller may say otherwise."""
-    given = {**command.around.environment, **command.prefix, **unwrap(command.argv).assignments}
+    given = unwrap(command.argv).environment({**command.around.environment, **command.prefix})
     for name, offs in OFF.items():
         text = given.get(name)
         if text is None or text.known is None or any(getattr(part, "overridable", "") for part in text.parts):

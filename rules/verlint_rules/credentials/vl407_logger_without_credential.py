@@ -1,7 +1,8 @@
 """The run logs to Weights & Biases, but in a way that cannot work or records nothing.
 
 Found are: a key that the launcher takes out of the environment before the launch (`unset WANDB_API_KEY`, `env -u`,
-`env -i`), a container that does not get it (`docker run` without `-e WANDB_API_KEY`, `--env-file` or a mounted home),
+`env -i`), a container that does not get it (`docker run` without `-e WANDB_API_KEY`, `--env-file` or a mounted home;
+`sudo docker run -e WANDB_API_KEY`, for `sudo` takes away what docker should hand on),
 and the reverse contradiction: the logger is on while `WANDB_MODE=disabled` or `WANDB_DISABLED=true` throws everything
 away that a training run sends to it.
 
@@ -115,6 +116,9 @@ def _of_container(command: Command) -> tuple[str, Span | None] | None:
     if name not in ("docker", "podman", "nerdctl") or name not in CONTAINERS or len(argv) < 2 or argv[1].known != "run":
         return None
     options = _options(argv[2:], CONTAINERS[name])
+    lost = _lost_before(command, options)
+    if lost is not None:
+        return lost
     for option, value in options:
         if option in ("-e", "--env") and value.split("=", 1)[0] in (KEY, "WANDB_MODE", "WANDB_DISABLED", ""):
             return None
@@ -123,6 +127,18 @@ def _of_container(command: Command) -> tuple[str, Span | None] | None:
         if not option:  # words that are not known before the run may be options
             return None
     return f"`{name} run` does not pass {KEY} into the container", argv[0].span
+
+
+def _lost_before(command: Command, options: Sequence[tuple[str, str]]) -> tuple[str, Span | None] | None:
+    """A key that docker is to hand on by its name, and that `sudo` has taken away before."""
+    around = unwrap(command.argv)
+    if "sudo" not in around.wrappers or around.hands_on(KEY) or KEY in around.assignments:
+        return None
+    named = any(option in ("-e", "--env") and value == KEY for option, value in options)
+    if not named or KEY not in {**command.around.environment, **command.prefix}:
+        return None
+    sudo = next(word for word in command.argv if program_name(word) == "sudo")
+    return f"`sudo` takes {KEY} away before docker can hand it on", sudo.span
 
 
 def _options(words: Sequence[Text], with_value: frozenset[str]) -> list[tuple[str, str]]:

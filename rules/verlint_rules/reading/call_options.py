@@ -12,7 +12,7 @@ from verlint.experiment.project import Project
 from verlint.experiment.stage import Called, Experiment, Stage, called_file
 from verlint.experiment.tools import CalledTool, called_tool
 from verlint.experiment.variants import Variant
-from verlint.files.kinds import Kind
+from verlint.files.kinds import SHELL_SUFFIXES, Kind
 from verlint.files.loading import Loaded
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.options import option_case
@@ -61,7 +61,7 @@ def launcher_source(project: Project, variant: Variant, called: Called) -> Sourc
     if source is None and variant.in_document:
         place = _below_document(project, variant, called)
         source = None if place is None else project.tree.source(place)
-    if source is None or not source.path.endswith((".sh", ".bash", ".sbatch", ".slurm")):
+    if source is None or not source.path.endswith(tuple(SHELL_SUFFIXES)):
         return None
     return source
 

@@ -26,8 +26,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from verlint.experiment.spec import Spec, SpecCheckout, SpecStage
 
-_SCRIPT = pattern(r"\.(?:sh|bash|sbatch|slurm)$")
-_FILE = pattern(r"[\w.@+/-]+\.(?:sh|bash|sbatch|slurm|py)")
+_SCRIPT = pattern(r"\.(?:sh|bash|sbatch|slurm|pbs|lsf|sge|qsub)$")
+_FILE = pattern(r"[\w.@+/-]+\.(?:sh|bash|sbatch|slurm|pbs|lsf|sge|qsub|py)")
 _CONFIG = pattern(r"[\w.@+/-]+\.(?:ya?ml|json|toml)")
 _CONFIG_OPTION = pattern(r"--(?:config[-_]file|runtime-env|deepspeed|env-file)")
 _CONFIG_READERS = frozenset(["accelerate", "ray", "deepspeed", "torchrun", "uv"])

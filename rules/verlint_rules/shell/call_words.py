@@ -9,6 +9,7 @@ from verlint.experiment.project import Project
 from verlint.experiment.script import Script
 from verlint.experiment.stage import Called, called_file
 from verlint.experiment.variants import Variant
+from verlint.files.kinds import SHELL_SUFFIXES
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.parser import parse
 from verlint.languages.bash.syntax import Program
@@ -103,7 +104,7 @@ def called_loop(project: Project, variant: Variant) -> tuple[ArgumentLoop, Calle
     if called is None:
         return None
     source = called_source(project, variant, called)
-    if source is None or not source.path.endswith((".sh", ".bash", ".sbatch", ".slurm")):
+    if source is None or not source.path.endswith(tuple(SHELL_SUFFIXES)):
         return None
     from verlint_rules.shell.argument_loops import argument_loops
 

@@ -26,6 +26,7 @@ from verlint.experiment.places import variants_in
 from verlint.experiment.script import Script
 from verlint.experiment.stage import called_file
 from verlint.experiment.variants import Variant
+from verlint.files.kinds import SHELL_SUFFIXES
 from verlint.finding import Edit, Finding, Safety
 from verlint.languages.bash.options import option_names
 from verlint.languages.bash.syntax import Param
@@ -155,7 +156,7 @@ def _of_unknown(script: Script, site: Sequence[Variant], ctx: Context) -> Findin
     for variant in site:
         called = called_file(variant.command)
         source = None if called is None else called_source(ctx.project, variant, called)
-        if called is None or source is None or not source.path.endswith((".sh", ".bash", ".sbatch", ".slurm")):
+        if called is None or source is None or not source.path.endswith(tuple(SHELL_SUFFIXES)):
             continue
         program = program_of_source(ctx.project, source)
         loops, stuck = argument_loops(source, program), list(stuck_loops(source, program))

@@ -113,12 +113,7 @@ def _of_ray(words: tuple[Text, ...]) -> _Offer | None:
 
 def _of_devices(command: Command) -> _Offer | None:
     """The devices that the command sees, when they are listed."""
-    inner = unwrap(command.argv)
-    kept = {} if inner.bare else command.around.environment
-    merged: dict[str, Text] = {**kept, **command.prefix}
-    for name in inner.without:
-        merged.pop(name, None)
-    merged.update(inner.assignments)
+    merged = unwrap(command.argv).environment({**command.around.environment, **command.prefix})
     for name in DEVICES:
         devices = merged.get(name)
         text = None if devices is None else devices.known

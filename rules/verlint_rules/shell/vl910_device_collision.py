@@ -192,10 +192,7 @@ def _is_far(command: Command) -> bool:
 
 def _devices(command: Command) -> Text | None:
     """The list of devices that a command sees, None when nothing says so."""
-    inner = unwrap(command.argv)
-    kept = {} if inner.bare else command.around.environment
-    merged = {**{name: text for name, text in kept.items() if name not in inner.without}, **command.prefix}
-    merged.update(inner.assignments)
+    merged = unwrap(command.argv).environment({**command.around.environment, **command.prefix})
     return next((merged[name] for name in _LISTS if name in merged), None)
 
 

@@ -1,19 +1,25 @@
-"""A variable of the launcher must get to the host or into the container where it is used.
+"""A variable of the launcher must get to the host, the container or the job where it is used.
 
 `ssh` and `docker run` hand on none of the variables of the launcher, exported or not. Between single quotes, or behind
 a backslash, `$BATCH` is looked up over there: `ssh node1 'python3 … data.train_batch_size=$BATCH'` starts with an empty
 value, and `${BATCH:-8}` with 8, whatever the launcher has set.
 
-Reported for launches behind `ssh`, `pdsh` and `docker run` that take a variable which the launcher itself sets, and
-which nothing gives them there. Left alone are containers with an `--env-file` or with options that are not known, those
-that run already (`docker exec`), and variables that shells and hosts set for themselves (`HOME`, `USER`, `PATH`).
+The same goes for exported variables behind `sudo` without `-E`, `sbatch` and `srun` with an `--export` that does not
+begin with `ALL` (also as an `#SBATCH` line, which `srun` in that job goes by as well), `qsub` without `-V`, and
+`bsub -env none`: `train.sh` has its own defaults there.
 
-Fix: use double quotes, so that the launcher puts its value in, or hand the variable on: `docker run -e BATCH …`.
+Reported for launches that take a variable which the launcher itself sets, and which nothing gives them there. Left
+alone are containers with an `--env-file` that is not at hand or with options that are not known, those that run already
+(`docker exec`), and variables that shells and hosts set for themselves (`HOME`, `USER`, `PATH`).
+
+Fix: use double quotes, so that the launcher puts its value in, or hand the variable on: `docker run -e BATCH …`,
+`sudo --preserve-env=BATCH …`, `sbatch --export=ALL …`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterator, Mapping
 
 from verlint.experiment.launch import Launch
 from verlint.experiment.places import assignments_by_name, variants_in
@@ -26,6 +32,14 @@ from verlint.value import Hole, Text
 
 _ENGINES = frozenset(["docker", "podman", "nerdctl"])
 _HOSTS = frozenset(["ssh", "autossh", "pdsh", "clush"])
+_FILTERS: Mapping[str, tuple[str, str]] = {
+    "sudo": ("something else", "hand it on: sudo --preserve-env={name} … (or -E for all of them)"),
+    "srun": ("something else", "hand it on: srun --export=ALL …"),
+    "sbatch": ("the profile of the user", "hand it on: sbatch --export=ALL …"),
+    "qsub": ("the profile of the user", "hand it on: qsub -v {name} … (or -V for all of them)"),
+    "bsub": ("the profile of the user", 'hand it on: bsub -env "all" …'),
+}
+"""Programs that may keep exported variables back: what may set them there all the same, and the way out."""
 _FILES = ("--env-file", "--env-host", "--env-merge")
 _OF_EVERY_HOST = frozenset(
     ["HOME", "USER", "LOGNAME", "PATH", "SHELL", "PWD", "HOSTNAME", "LANG", "TERM", "TMPDIR", "UID", "PYTHONPATH",
@@ -33,33 +47,48 @@ _OF_EVERY_HOST = frozenset(
 )  # fmt: skip
 
 
-@rule("VL932", "lost-variable", on=Launch, severity=WARNING, since="0.1", words=("ssh", "docker", "podman", "pdsh"))
+@rule(
+    "VL932",
+    "lost-variable",
+    on=Launch,
+    severity=WARNING,
+    since="0.1",
+    words=("ssh", "docker", "podman", "pdsh", "sudo", "--export", "qsub", "bsub"),
+)
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     place = launch.command.around.elsewhere
-    if not place:
+    outer = _outer(launch.command, ctx) if place else None
+    if outer is None:
         return
-    source = launch.command.span.in_file().source
-    set_here = assignments_by_name(ctx.project, source)
+    own_source = launch.command.span.in_file().source
+    set_here = assignments_by_name(ctx.project, outer.span.in_file().source)
+    in_a_script = outer.span.in_file().source is not own_source
     seen: set[str] = set()
     for word in launch.command.argv:
-        for name, span, default in _taken_there(word, place):
-            if name in seen or name in _OF_EVERY_HOST:
+        for name, span, default in _taken_there(word, place, launch.command if in_a_script else None):
+            if name in seen or name in _OF_EVERY_HOST or span is None:
                 continue
             seen.add(name)
+            named = _named(outer, name)
             own = [each for each in set_here.get(name, ()) if not each.around.elsewhere]
-            outer = _outer(launch.command, ctx) if own else None
-            if outer is not None and span is not None and _differs(own[-1], default):
-                yield _finding(name, span, default, outer, own[-1], ctx)
+            if in_a_script or program_of(outer) in _FILTERS:
+                own = [each for each in own if each.exported or each.prefix_of or named]
+            if own and _differs(own[-1], default) and own[-1].around.elsewhere != place:
+                yield _finding(name, span, default, outer, own[-1], ctx, named=named)
 
 
-def _taken_there(word: Text, place: str) -> Iterator[tuple[str, Span | None, str]]:
-    """The variables that a word takes from where it is used, with the default that counts without them."""
+def _taken_there(word: Text, place: str, inside: Command | None) -> Iterator[tuple[str, Span | None, str]]:
+    """The variables that a word takes from where it is used, with the default that counts without them. `inside` is the
+    launch, where it stands in a script of its own."""
     for part in word.parts:
         if isinstance(part, Hole):
             if isinstance(part.key, tuple) and part.key[:2] == ("elsewhere", place):
                 yield part.name, part.span or word.span, ""
-        elif part.overridable.isidentifier() and part.span is not None and part.span.source.parent is not None:
-            yield part.overridable, part.span or word.span, part.text
+        elif part.overridable.isidentifier() and part.span is not None:
+            written = part.span.in_file().source
+            embedded = part.span.source.parent is not None
+            if embedded if inside is None else written is inside.span.in_file().source:
+                yield part.overridable, part.span or word.span, part.text
 
 
 def _differs(own: Assignment, default: str) -> bool:
@@ -68,15 +97,36 @@ def _differs(own: Assignment, default: str) -> bool:
 
 
 def _outer(command: Command, ctx: Context) -> Command | None:
-    """The call of `ssh` or `docker run` that a command runs behind, when that surely hands nothing on."""
-    spans = [command.span, *(call.span for call in command.around.stack)]
-    for variant in variants_in(ctx.project, command.span.in_file().source):
-        other = variant.command
-        argv = unwrap(other.argv).argv
-        name = program_name(argv[0]) if argv and not other.around.elsewhere else ""
-        if (name in _HOSTS or name in _ENGINES) and any(other.span == span for span in spans):
-            return other if _hands_nothing_on(argv, name) else None
+    """The call of `ssh`, `docker run`, `sudo` or a scheduler that a command runs behind, when that surely hands nothing
+    on but what it is told."""
+    spans = [command.span, *(call.span for call in reversed(command.around.stack))]
+    for span in spans:
+        for variant in variants_in(ctx.project, span.in_file().source):
+            other = variant.command
+            if other.span != span or other.around.elsewhere:
+                continue
+            name = program_of(other)
+            if name:
+                return other if name in _FILTERS or _hands_nothing_on(unwrap(other.argv).argv, name) else None
     return None
+
+
+def program_of(command: Command) -> str:
+    """The program of a command that keeps variables back, "" for others."""
+    inner = unwrap(command.argv)
+    name = program_name(inner.argv[0]) if inner.argv else ""
+    if name in _HOSTS or name in _ENGINES or name in ("sbatch", "qsub", "bsub"):
+        return name
+    return next((each for each in inner.wrappers if each in ("sudo", "srun")), "")
+
+
+def _named(outer: Command, name: str) -> bool:
+    """Whether an option hands a variable on by its name."""
+    words = [word.known or "" for word in unwrap(outer.argv).argv]
+    return any(
+        word == f"--env={name}" or (word == name and before in ("-e", "--env"))
+        for before, word in itertools.pairwise(words)
+    )
 
 
 def _hands_nothing_on(argv: tuple[Text, ...], name: str) -> bool:
@@ -89,16 +139,26 @@ def _hands_nothing_on(argv: tuple[Text, ...], name: str) -> bool:
     )
 
 
-def _finding(name: str, span: Span, default: str, outer: Command, own: Assignment, ctx: Context) -> Finding:
-    program = program_name(unwrap(outer.argv).argv[0])
-    on_host = program in _HOSTS
-    where = "that host" if on_host else "its image"
+def _finding(
+    name: str, span: Span, default: str, outer: Command, own: Assignment, ctx: Context, *, named: bool
+) -> Finding:
+    program = program_of(outer)
+    where, help_ = _FILTERS.get(program, ("that host" if program in _HOSTS else "its image", ""))
     effect = f"{default!r} counts" if default else "it is empty"
+    if not help_:
+        help_ = "use double quotes, so that the launcher puts its value in"
+        help_ += "" if program in _HOSTS else f", or give -e {name}"
+    what = f"`{program}` does not hand {name} on"
+    if named:
+        what, help_ = (
+            f"`{program} -e {name}` has nothing to hand on, for {name} is not exported",
+            f"export {name} before",
+        )
     finding = ctx.fail(
         span,
-        f"`{program}` does not hand {name} on: {effect} there, unless {where} sets it",
+        f"{what}: {effect} there, unless {where} sets it",
         value=f"{name} = {own.value.shown if own.value is not None else ''} in the launcher",
         hops=(),
-        help="use double quotes, so that the launcher puts its value in" + ("" if on_host else f", or give -e {name}"),
+        help=help_.format(name=name),
     )
     return finding.with_related(own.span, "set here")

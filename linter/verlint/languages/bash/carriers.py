@@ -1,11 +1,13 @@
 """Programs that run a command in another place: a terminal of its own, a recorded session, a container, a host.
 
-Sources: tmux(1), screen(1), script(1), su(1), ssh(1), pdsh(1), flock(1), bsub(1), the command line references of
-Docker, Apptainer, Enroot, kubectl and gcloud. What is typed into a terminal with `send-keys` counts as run by a shell
-of its own. Neither a host nor a container gets the variables of the caller, but those that it is told to take."""
+Sources: tmux(1), screen(1), script(1), su(1), ssh(1), pdsh(1), flock(1), bsub(1), qsub(1) of PBS and of Grid Engine,
+flux(1), oarsub(1), at(1), watch(1), the command line references of Docker, Apptainer, Enroot, kubectl and gcloud. What
+is typed into a terminal with `send-keys` counts as run by a shell of its own. Neither a host nor a container gets the
+variables of the caller, but those that it is told to take."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
 from verlint.languages.bash.command import CONTAINER
@@ -48,6 +50,25 @@ _VALUES = {
          "--slice", "--description", "--working-directory"]
     ),
     "enroot": frozenset(["-c", "--conf", "-e", "--env", "-m", "--mount"]),
+    "watch": frozenset(["-n", "--interval", "-q", "--equexit", "-s", "--shotsdir"]),
+    "at": frozenset(["-q", "-f", "-t"]),
+    "qsub": frozenset(
+        ["-N", "-l", "-q", "-o", "-e", "-j", "-A", "-W", "-v", "-J", "-P", "-M", "-m", "-S", "-u", "-p", "-c", "-r",
+         "-k", "-a", "-C", "-t", "-d", "-w", "-wd", "-b", "-tc", "-hold_jid", "-sync", "-now", "-R", "-shell", "-ac",
+         "-js", "-dl", "-i", "-binding"]
+    ),
+    "flux": frozenset(
+        ["-N", "--nodes", "-n", "--ntasks", "-c", "--cores-per-task", "-g", "--gpus-per-task", "-t", "--time-limit",
+         "-q", "--queue", "-B", "--bank", "--job-name", "--env", "--env-file", "--output", "--error", "--input", "-o",
+         "--setopt", "--setattr", "-S", "--urgency", "--dependency", "--requires", "--cwd", "--begin-time", "--cc",
+         "--bcc", "-x", "--broker-opts", "--conf", "--add-file", "--signal", "--nslots", "--cores-per-slot",
+         "--gpus-per-slot"]
+    ),
+    "oarsub": frozenset(
+        ["-l", "--resource", "-q", "--queue", "-p", "--property", "-n", "--name", "-t", "--type", "-d", "--directory",
+         "-O", "--stdout", "-E", "--stderr", "--project", "--array", "-r", "--reservation", "-a", "--anterior",
+         "--notify", "--checkpoint", "--signal"]
+    ),
 }  # fmt: skip
 """Options that take the next word as value."""
 
@@ -68,7 +89,9 @@ _STARTERS = frozenset(["torchrun", "accelerate", "deepspeed", "ray"])
 class Carried:
     """The command that is run, or a string of commands (`text`). `apart`: its caller does not wait for it; `foreign`:
     in a folder that is not known here, which is mounted from `mounted` where that is given. `place` says where it
-    runs when its caller's variables do not get there, but for the `passed` ones and those that are `given` a value."""
+    runs when its caller's variables do not get there, but for the `passed` ones and those that are `given` a value.
+    Those of `env_file` come before; `quotes` says that quotes are taken away there. `script`: it has directives of its
+    own."""
 
     argv: tuple[Text, ...]
     text: bool = False
@@ -78,6 +101,9 @@ class Carried:
     place: str = ""
     given: Mapping[str, Text] = field(default_factory=dict)
     passed: tuple[str, ...] = ()
+    env_file: Text | None = None
+    quotes: bool = True
+    script: bool = False
 
 
 def carried_by(argv: Sequence[Text]) -> Carried | None:
@@ -88,14 +114,22 @@ def carried_by(argv: Sequence[Text]) -> Carried | None:
         return _by_tmux(words)
     if name == "screen":
         return _by_screen(words)
+    if name == "sem":
+        words = [word for word in words if word.known != "--fg"]
+        rest = _behind_options(words, frozenset(["-j", "--jobs", "--id", "--timeout", "--delay"]))
+        return Carried((_joined(rest),), text=True) if rest else None
     if name in ("script", "su", "runuser", "flock"):
         return _by_user(name, words)
     if name in ("ssh", "autossh"):
         return _by_ssh(words)
     if name in ("pdsh", "clush", "gcloud"):
         return _on_hosts(name, words)
-    if name in ("pueue", "tsp", "bsub"):
+    if name in ("pueue", "tsp", "ts", "bsub"):
         return _in_queue(name, words)
+    if name in _LATER:
+        return _later(name, words)
+    if name in ("sg", "newgrp", "nix-shell", "find", "sky"):
+        return _by_another(name, words)
     if name == "systemd-run":
         return _by_systemd(words)
     if name in RUNNERS:
@@ -121,6 +155,8 @@ def _by_user(name: str, words: list[Text]) -> Carried | None:
     command = _value_of(words, ("-c", "--command"))
     if command is not None:
         return Carried((command,), text=True)
+    if name == "script" and (at := next((at for at, word in enumerate(words) if word.known == "--"), 0)):
+        return Carried(tuple(words[at + 1 :])) if words[at + 1 :] else None
     if name != "runuser" or not any(word.known in ("-u", "--user") for word in words):
         return None
     rest = _behind_options(words, _VALUES[name])
@@ -156,21 +192,154 @@ def _on_hosts(name: str, words: list[Text]) -> Carried | None:
     return Carried((_joined(rest),), text=True, foreign=True, place=place)
 
 
+_LATER = frozenset(["watch", "at", "batch", "qsub", "flux", "oarsub"])
+_INPUT = (literal("bash"), literal("-s"))
+
+
+def _later(name: str, words: list[Text]) -> Carried | None:
+    """What is run again and again, or when its turn comes. `at` and Flux hand the environment on."""
+    if name == "flux":
+        return _by_flux(words)
+    rest = _behind_options(words, _VALUES.get(name, frozenset()))
+    options = words[: len(words) - len(rest)]
+    if name == "watch":
+        return Carried((_joined(rest),), text=True) if rest else None
+    if name in ("at", "batch"):
+        file = _value_of(options, ("-f",))
+        return Carried(_INPUT if file is None else (literal("sh"), file), apart=True)
+    if name == "oarsub":
+        return Carried((_joined(rest),), True, True, place=_BATCH) if rest else None
+    return _by_qsub(words)
+
+
+_BATCH = "the batch job"
+
+
+def _by_qsub(words: list[Text]) -> Carried | None:
+    """`qsub SCRIPT`, `qsub -b y COMMAND`, `qsub -- COMMAND`, or a script from its input. Without `-V` the job has none
+    of the variables of its caller, but those of `-v`."""
+    rest = _behind_options(words, _VALUES["qsub"])
+    options = words[: len(words) - len(rest)]
+    known = [word.known or "" for word in options]
+    if "-pe" in known:  # takes two words
+        at = known.index("-pe")
+        return _by_qsub([*words[:at], *words[at + 3 :]])
+    given: dict[str, Text] = {}
+    passed: list[str] = []
+    for word in _values_of(options, ("-v",)):
+        from verlint.languages.bash.handing_on import pieces_of
+
+        for piece in pieces_of(word):
+            name, equals, _ = piece.prefix.partition("=")
+            if equals:
+                given[name] = piece.slice(len(name) + 1, 1_000_000)
+            elif piece.known is not None:
+                passed.append(name)
+    command = known[-1:] == ["--"] or any(
+        option == "-b" and (value or "").startswith("y") for option, value in itertools.pairwise(known)
+    )
+    folder = _value_of(options, ("-wd", "-d")) if not command or "-cwd" not in known else None
+    argv = (literal("bash"), *rest) if rest and not command else tuple(rest) if rest else _INPUT
+    return Carried(
+        argv,
+        apart=True,
+        foreign="-cwd" not in known,
+        mounted=folder,
+        place="" if "-V" in known else _BATCH,
+        given=given,
+        passed=tuple(passed),
+        script=not command,
+    )
+
+
+def _by_flux(words: list[Text]) -> Carried | None:
+    """`flux run COMMAND`, `flux batch SCRIPT`."""
+    verb = words[0].known if words else None
+    if verb not in ("run", "submit", "alloc", "batch", "bulksubmit"):
+        return None
+    rest = _behind_options(words[1:], _VALUES["flux"])
+    if not rest:
+        return None
+    options = words[1 : len(words) - len(rest)]
+    if any((word.known or word.prefix).startswith("--env") for word in options):
+        return Carried(tuple(rest), place=_BATCH) if is_started(rest[0]) else None
+    if verb == "batch" and not any(word.known == "--wrap" for word in options):
+        return Carried((literal("bash"), *rest), apart=True)
+    return Carried(tuple(rest), apart=verb in ("submit", "batch")) if is_started(rest[0]) else None
+
+
+def _by_another(name: str, words: list[Text]) -> Carried | None:
+    """A shell with another group or with packages, a command of `find`, what SkyPilot runs on a cluster."""
+    if name == "newgrp":
+        return Carried((literal("sh"), literal("-s")))
+    if name == "find":
+        at = next((at for at, word in enumerate(words) if word.known in ("-exec", "-execdir")), len(words))
+        rest = words[at + 1 :]
+        open_ = any(word.known == "{}" for word in rest[:2])
+        return Carried(tuple(rest)) if rest and is_started(rest[0]) and not open_ else None
+    if name == "sky":
+        return _by_sky(words)
+    command = _value_of(words, ("-c",) if name == "sg" else ("--run", "--command"))
+    return None if command is None else Carried((command,), text=True)
+
+
+def _by_sky(words: list[Text]) -> Carried | None:
+    """`sky exec CLUSTER COMMAND`, `sky launch … COMMAND`: words that are no file are run on the cluster, in a copy of
+    `--workdir`, with the variables of `--env`."""
+    verb = words[0].known if words else None
+    if verb not in ("exec", "launch"):
+        return None
+    values = frozenset(
+        ["-c", "--cluster", "-n", "--name", "--workdir", "--env", "--env-file", "--secret", "--gpus", "--infra",
+         "--cloud", "--region", "--zone", "--num-nodes", "--cpus", "--memory", "--disk-size", "--image-id", "-i",
+         "--instance-type", "--idle-minutes-to-autostop", "-t", "--ports"]
+    )  # fmt: skip
+    rest = _behind_options(words[1:], values)
+    options = words[1 : len(words) - len(rest)]
+    if verb == "exec" and rest and _value_of(options, ("-c", "--cluster")) is None:
+        rest = _behind_options(rest[1:], values)
+        options = words[1 : len(words) - len(rest)]
+    if not rest or (len(rest) == 1 and rest[0].suffix.endswith((".yaml", ".yml"))):
+        return None
+    given, passed = _environment(options, ("--env", "--secret"))
+    folder = _value_of(options, ("--workdir",))
+    text = _joined(rest)
+    return Carried((text,), True, False, folder is not None, folder, "the cluster", given, passed)
+
+
 def _in_queue(name: str, words: list[Text]) -> Carried | None:
     """What waits for its turn: `pueue add COMMAND`, `tsp COMMAND…`, `bsub COMMAND`, or the input of `bsub`."""
     if name == "pueue":
         if not words or words[0].known != "add":
             return None
         words = words[1:]
-    rest = _behind_options(words, _VALUES[name])
-    if name == "bsub" and not rest:
-        return Carried((literal("bash"), literal("-s")), apart=True)
-    if not rest or (name == "tsp" and not is_started(rest[0])):
+    rest = _behind_options(words, _VALUES["tsp" if name == "ts" else name])
+    if name == "bsub":
+        return _by_bsub(rest, words[: len(words) - len(rest)])
+    if not rest or (name in ("tsp", "ts") and not is_started(rest[0])):
         return None
     folder = _value_of(words[: len(words) - len(rest)], ("-w", "--working-directory")) if name == "pueue" else None
-    if name == "tsp":
+    if name in ("tsp", "ts"):
         return Carried(tuple(rest), apart=True)
     return Carried((_joined(rest),), text=True, apart=True, foreign=folder is not None)
+
+
+def _by_bsub(rest: list[Text], options: list[Text]) -> Carried:
+    """`-env "none"`, `-env "all, A=1"`, `-env "A, B=1"`: what the job gets of the variables."""
+    argv = (_joined(rest),) if rest else _INPUT
+    said = _value_of(options, ("-env",))
+    if said is None or said.known is None:
+        return Carried(argv, bool(rest), apart=True)
+    given: dict[str, Text] = {}
+    passed: list[str] = []
+    for piece in said.known.split(","):
+        name, equals, value = piece.strip().partition("=")
+        if equals:
+            given[name] = literal(value)
+        else:
+            passed.append(name)
+    place = "" if passed[:1] == ["all"] else _BATCH
+    return Carried(argv, bool(rest), apart=True, place=place, given=given, passed=tuple(passed))
 
 
 def _by_systemd(words: list[Text]) -> Carried | None:
@@ -182,7 +351,9 @@ def _by_systemd(words: list[Text]) -> Carried | None:
         return Carried(tuple(rest))
     given, passed = _environment(options, ("-E", "--setenv"))
     waits = any(word.known in ("--wait", "--pty", "-t", "-P", "--pipe") for word in options)
-    return Carried(tuple(rest), False, not waits, True, None, "the unit", given, passed)
+    here = any(word.known in ("--same-dir", "-d") for word in options)
+    folder = _value_of(options, ("--working-directory",))
+    return Carried(tuple(rest), False, not waits, not here, folder, "the unit", given, passed)
 
 
 def _by_runner(name: str, words: list[Text]) -> Carried | None:
@@ -192,8 +363,12 @@ def _by_runner(name: str, words: list[Text]) -> Carried | None:
             return None
         words = words[1:]
     rest = _behind_options(words, RUNNERS[name])
+    if name == "hatch" and rest and (rest[0].known or "").count(":") == 1:  # `hatch run ENV:COMMAND`
+        rest = [rest[0].slice(len((rest[0].known or "").partition(":")[0]) + 1, 1_000_000), *rest[1:]]
+    file = _value_of(words[: len(words) - len(rest)], ("--env-file",))
     shell = bool(rest) and (program_name(rest[0]) in SHELLS or program_name(rest[0]) in WITH_VALUE)
-    return Carried(tuple(rest)) if shell or (rest and (rest[0].known or "").endswith(".sh")) else None
+    known = shell or (bool(rest) and (rest[0].known or "").endswith(".sh"))
+    return Carried(tuple(rest), env_file=file) if known else None
 
 
 def _by_tmux(words: list[Text]) -> Carried | None:
@@ -243,7 +418,8 @@ def _by_container(name: str, words: list[Text]) -> Carried | None:
     if not _is_shown(rest, options, mounted):
         return None
     given, passed = _environment(options, ("-e", "--env"))
-    return Carried(tuple(rest), False, apart, True, mounted, CONTAINER, given, passed)
+    file = _value_of(options, ("--env-file",))
+    return Carried(tuple(rest), False, apart, True, mounted, CONTAINER, given, passed, file, quotes=name == "podman")
 
 
 def _in_pod(words: list[Text]) -> Carried | None:

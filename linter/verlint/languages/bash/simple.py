@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from verlint.languages.bash.command import Command
 from verlint.languages.bash.command import Redirect as Redirection
@@ -22,6 +23,7 @@ from verlint.value import Hole, Literal, Text, literal
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from verlint.languages.bash.carriers import Carried
+    from verlint.languages.bash.handing_on import Export
     from verlint.languages.slurm import BatchCall
 
 _RECORDED = frozenset(
@@ -30,6 +32,8 @@ _RECORDED = frozenset(
 )  # fmt: skip
 """Builtins whose calls are put on record."""
 _SHELLS = frozenset(["bash", "sh", "dash", "zsh"])
+NAMES = ("GNUmakefile", "makefile", "Makefile")
+"""The names that make looks for, in this order."""
 
 
 class SimpleCommands(Scripts):
@@ -253,6 +257,10 @@ class SimpleCommands(Scripts):
             return
         if name in CARRIERS and self._carried(words, node):
             return
+        if name in ("make", "gmake") and self._make(words, node):
+            return
+        if name == "srun":
+            words = self._with_export(words)
         inner = unwrap_one(words)
         if inner is not None:
             if inner.argv:
@@ -261,7 +269,7 @@ class SimpleCommands(Scripts):
                 self._wrapped(list(inner.argv), inner.assignments, node, inner)
                 self.unattended = unattended
             return
-        if self._script_by_path(words, node):
+        if self._script_by_path(words, node) or (len(words) > 2 and self._behind_stranger(name, words, node)):
             return
         if result is None and self.output is not None and not _prints_nothing(name, words):
             text = " ".join(word.shown for word in words)
@@ -272,6 +280,42 @@ class SimpleCommands(Scripts):
                     ),
                 )
             )
+
+    def _make(self, words: list[Text], node: Simple) -> bool:
+        """`make -C FOLDER TARGET NAME=VALUE`: the recipes of a Makefile that is at hand, each line in its shell."""
+        from verlint.languages.bash.making import made_by, making
+
+        call = made_by(words)
+        folder = self.cwd if call.folder is None else self.absolute(call.folder.parts)
+        names = [(Literal(f"/{name}"),) for name in NAMES] if call.file is None else [(Literal("/"), *call.file.parts)]
+        source = next((found for name in names if (found := self._script((*folder, *name))) is not None), None)
+        if source is None or call.unsure:
+            return False
+        for text, variables in making(source, call):
+            start = partial(self._child, text, plain("sh"), [], node, ["-e"], text=True, cwd=folder)
+            self._exporting({**variables, **call.given}, start)
+        self.status = None
+        return True
+
+    def _with_export(self, words: list[Text]) -> list[Text]:
+        """`srun` without `--export` goes by the list of the batch job, which Slurm tells it."""
+        said = self.exported().get("SLURM_EXPORT_ENV")
+        if said is None or any(word.prefix.startswith("--export") for word in words):
+            return words
+        return [words[0], Text((Literal("--export="), *said.parts)), *words[1:]]
+
+    def _behind_stranger(self, name: str, words: list[Text], node: Simple) -> bool:
+        """`doppler run -- bash train.sh`: a script that a program nobody knows is given can only be started by it."""
+        if not name or not any(word.known in _SHELLS or program_name(word) in _SHELLS for word in words[1:-1]):
+            return False
+        from verlint.languages.bash.strangers import LOOKING, hands_on, script_behind
+
+        inner = None if name in LOOKING else script_behind(words)
+        if inner is None or self._script(inner[1].parts) is None:
+            return False
+        by = Unwrapped(tuple(inner), {}, (name,), bare=True, place=f"what {name} starts")
+        self._wrapped(list(inner), {}, node, None if hands_on(name, words) else by)
+        return True
 
     def _result(self, name: str, words: list[Text], node: Simple) -> Result:
         """Output and status of a program that is a function of its words and its input."""
@@ -307,7 +351,8 @@ class SimpleCommands(Scripts):
         background, self.background = self.background, False
         try:
             if call.wrapped is not None:
-                self._wrapped([literal("sh"), literal("-c"), call.wrapped], call.exported, node)
+                words = [literal("sh"), literal("-c"), call.wrapped]
+                self._handed(call.export, lambda: self._wrapped(words, {**call.told, **call.exported}, node))
             elif call.words and not call.words[0].elastic:
                 self._batch_script(call, node)
             elif not call.words and self.input is not None and not is_empty(self.input.parts):
@@ -328,17 +373,37 @@ class SimpleCommands(Scripts):
         folder = call.folder(source)
         cwd = None if folder is None else self.absolute(folder.parts)
         arguments = self.passed(list(call.words[1:]))
-        self._exporting(
-            call.environment(source, self.cwd),
-            lambda: self._child(source, call.words[0].parts, arguments, node, cwd=cwd),
-        )
+        self._submitted(call, source, lambda: self._child(source, call.words[0].parts, arguments, node, cwd=cwd))
+
+    def _submitted(self, call: BatchCall, source: Source, start: Callable[[], None]) -> None:
+        """Start the script of a batch job with what the call and the script let through."""
+        variables = call.environment(source, self.cwd)
+        self._handed(call.export_of(source), lambda: self._exporting(variables, start))
+
+    def _handed(self, export: Export | None, start: Callable[[], None]) -> None:
+        """Start something with the exported variables that a list lets through; None for all of them."""
+        if export is None or export.all:
+            start()
+            return
+        from verlint.languages.bash.carriers import Carried
+        from verlint.languages.bash.handing_on import BATCH
+
+        self._in_place(Carried((), place=BATCH, passed=tuple(export.passed)), start)
+
+    def _in_place(self, found: Carried, start: Callable[[], None]) -> None:
+        """Start something where only those variables are that it is given."""
+        outside = (self.globals, self.scopes, self.exported_functions, self.elsewhere)
+        self._enter_place(found)
+        try:
+            start()
+        finally:
+            self.globals, self.scopes, self.exported_functions, self.elsewhere = outside
+            self.changed()
 
     def _batch_text(self, call: BatchCall, text: Parts, node: Simple) -> None:
         """The script of a call of `sbatch` that reads it from its input."""
         source = self._embedded(text)
-        self._exporting(
-            call.environment(source, self.cwd), lambda: self._child(source, plain("sbatch"), self.passed([]), node)
-        )
+        self._submitted(call, source, lambda: self._child(source, plain("sbatch"), self.passed([]), node))
 
     def _ray_job(self, words: list[Text], node: Simple) -> None:
         """`ray job submit … -- bash …`: the shell runs in the folder that is sent along, with the variables of the
@@ -370,6 +435,9 @@ class SimpleCommands(Scripts):
         found = carried_by(words)
         if found is None:
             return False
+        script = None
+        if found.env_file is not None or found.script:
+            found, script = self._completed(found)
         saved = (self.background, self.unattended, self.cwd, self.output)
         outside = (self.globals, self.scopes, self.exported_functions, self.elsewhere)
         if found.apart:
@@ -381,12 +449,10 @@ class SimpleCommands(Scripts):
         if found.place:
             self._enter_place(found)
         try:
-            if found.text:
-                self._command_string(list(found.argv), [], node)
-            elif found.argv and program_name(found.argv[0]) in (*_SHELLS, "env"):
-                self._started(list(found.argv), node)
+            if not found.place and found.given:
+                self._exporting(found.given, lambda: self._inside(found, script, node))
             else:
-                self.external(list(found.argv), node)
+                self._inside(found, script, node)
         finally:
             self.background, self.unattended, self.cwd, self.output = saved
             self.globals, self.scopes, self.exported_functions, self.elsewhere = outside
@@ -395,12 +461,36 @@ class SimpleCommands(Scripts):
             self.status = None  # the way there may fail
         return True
 
+    def _inside(self, found: Carried, script: Source | None, node: Simple) -> None:
+        """Run what is carried; `script` is one that was read before, where its path is known."""
+        if script is not None:
+            self._child(script, found.argv[1].parts, self.passed(list(found.argv[2:])), node)
+        elif found.text:
+            self._command_string(list(found.argv), [], node)
+        elif found.argv and program_name(found.argv[0]) in (*_SHELLS, "env"):
+            self._started(list(found.argv), node)
+        else:
+            self.external(list(found.argv), node)
+
+    def _completed(self, found: Carried) -> tuple[Carried, Source | None]:
+        """What is carried, with the variables of its file, or with what the directives of its script say, and that."""
+        from verlint.languages.bash.strangers import by_directives, with_env_file
+
+        if found.env_file is not None:
+            source = self._script(found.env_file.parts)
+            return (found if source is None else with_env_file(found, source)), None
+        script = self._script(found.argv[1].parts) if len(found.argv) > 1 and found.argv[1].known != "-s" else None
+        return by_directives(found, script, Text(self.cwd)), script
+
     def _enter_place(self, found: Carried) -> None:
         """Keep of the variables those only that a container or another host gets."""
         exported = self.exported()
         inside = dict(found.given)
         for name in found.passed:
-            if name in exported:
+            if name.endswith("*"):
+                for each in [each for each in exported if each.startswith(name[:-1])]:
+                    inside.setdefault(each, exported[each])
+            elif name in exported:
                 inside.setdefault(name, exported[name])
             elif self.lookup(name) is None and self._from_outside(name):
                 inside.setdefault(name, Text((self.environment_hole(name, Node(self.here, self.here)),)))
@@ -429,6 +519,12 @@ class SimpleCommands(Scripts):
         self, argv: list[Text], assignments: Mapping[str, Text], node: Simple, by: Unwrapped | None = None
     ) -> None:
         withheld, bare = self.withheld, self.bare
+        if by is not None and by.place:
+            from verlint.languages.bash.carriers import Carried
+
+            found = Carried((), place=by.place, given=assignments, passed=tuple(sorted(by.kept)))
+            self._in_place(found, lambda: self._started(argv, node))
+            return
         if by is not None and (by.without or by.bare):
             self.withheld = withheld.union(self.exported() if by.bare else by.without).difference(assignments)
             self.bare = bare or by.bare

@@ -16,7 +16,10 @@ WITH_VALUE: Mapping[str, frozenset[str]] = {
     "timeout": frozenset(["-k", "--kill-after", "-s", "--signal"]),
     "nice": frozenset(["-n", "--adjustment"]),
     "ionice": frozenset(["-c", "-n", "-p"]),
-    "sudo": frozenset(["-u", "-g", "-h", "-p", "-C", "-D", "-r", "-t"]),
+    "sudo": frozenset(
+        ["-u", "--user", "-g", "--group", "-h", "--host", "-p", "--prompt", "-C", "--close-from", "-D", "--chdir", "-r",
+         "--role", "-t", "--type", "-T", "--command-timeout", "-R", "--chroot"]
+    ),
     "stdbuf": frozenset(["-i", "-o", "-e"]),
     "taskset": frozenset(["-p"]),
     "numactl": frozenset(
@@ -24,6 +27,35 @@ WITH_VALUE: Mapping[str, frozenset[str]] = {
          "-P", "--preferred-many", "-w", "--weighted-interleave"]
     ),
     "nohup": frozenset(),
+    "cgexec": frozenset(["-g"]),
+    "chpst": frozenset(["-u", "-U", "-e", "-/", "-n", "-l", "-L", "-m", "-d", "-o", "-p", "-f", "-c", "-r", "-t"]),
+    "setpriv": frozenset(
+        ["--reuid", "--regid", "--groups", "--ambient-caps", "--inh-caps", "--bounding-set", "--securebits",
+         "--pdeathsig"]
+    ),
+    "choom": frozenset(["-n", "--adjust"]),
+    "setarch": frozenset(),
+    "retry": frozenset(["-t", "--times", "-d", "--delay", "-m", "--min"]),
+    "chronic": frozenset(),
+    "eatmydata": frozenset(),
+    "run-one": frozenset(),
+    "busybox": frozenset(),
+    "dbus-run-session": frozenset(["--config-file", "--dbus-daemon"]),
+    "systemd-inhibit": frozenset(["--what", "--who", "--why", "--mode"]),
+    "systemd-cat": frozenset(["-t", "--identifier", "-p", "--priority"]),
+    "jsrun": frozenset(
+        ["-n", "--nrs", "-a", "--tasks_per_rs", "-c", "--cpu_per_rs", "-g", "--gpu_per_rs", "-r", "--rs_per_host", "-d",
+         "--launch_distribution", "-b", "--bind", "-p", "--np", "-l", "-M", "--smpiargs", "-o", "--stdio_stdout"]
+    ),
+    "aprun": frozenset(["-n", "-N", "-d", "-S", "-j", "-cc", "-L"]),
+    "ibrun": frozenset(["-n", "-o", "-np"]),
+    "ltrace": frozenset(["-o", "-e", "-s", "-u", "-a", "-l", "-n", "-p", "-x", "-F", "-A", "-D"]),
+    "heaptrack": frozenset(["-o", "--output", "-p", "--pid"]),
+    "valgrind": frozenset(),
+    "proxychains": frozenset(["-f"]),
+    "proxychains4": frozenset(["-f"]),
+    "firejail": frozenset(),
+    "likwid-perfctr": frozenset(["-C", "-c", "-g", "-o", "-t", "-T", "-M"]),
     "setsid": frozenset(),
     "chrt": frozenset(["-T", "-P", "-D"]),
     "prlimit": frozenset(),
@@ -78,7 +110,7 @@ WITH_VALUE: Mapping[str, frozenset[str]] = {
 }  # fmt: skip
 """Wrappers and their options that take the next word as value."""
 
-_TWO_VALUES = frozenset(["--mca", "-mca", "--gmca", "-gmca", "-genv", "-env"])
+_TWO_VALUES = frozenset(["--mca", "-mca", "--gmca", "-gmca", "-genv", "-env", "--genv"])
 """Options of the programs of MPI that take two words."""
 
 RUNNERS: Mapping[str, frozenset[str]] = {
@@ -124,13 +156,15 @@ CONTAINERS: Mapping[str, frozenset[str]] = {
 
 CARRIERS = frozenset(
     ["tmux", "byobu", "screen", "script", "su", "runuser", "kubectl", "oc", "docker-compose", "enroot", "ssh",
-     "autossh", "pdsh", "clush", "gcloud", "pueue", "bsub", "flock", "tsp", "xargs", "parallel", "systemd-run",
+     "autossh", "pdsh", "clush", "gcloud", "pueue", "bsub", "flock", "tsp", "ts", "xargs", "parallel", "sem",
+     "systemd-run", "watch", "at", "batch", "qsub", "flux", "oarsub", "sg", "newgrp", "nix-shell", "find", "sky",
      *CONTAINERS, *RUNNERS]
 )  # fmt: skip
 """Programs that run a command in another place, or once for each of several: a terminal, a container, another host."""
 
 _OPERANDS = {
     "timeout": 1, "taskset": 1, "flock": 1, "nsys": 1, "py-spy": 1, "chrt": 1, "gosu": 1, "su-exec": 1, "perf": 1,
+    "setarch": 1,
 }  # fmt: skip
 """Words of their own that stand before the command."""
 
@@ -140,13 +174,26 @@ _STARTED = frozenset(["torchrun", "accelerate", "deepspeed", "ray", "bash", "sh"
 @dataclass(frozen=True, slots=True)
 class Unwrapped:
     """The command inside, the assignments of `env`, and the names of the wrappers, outermost first. `without` are
-    the variables that it does not get of those that are exported; `bare` says that it gets none of them."""
+    the variables that it does not get of those that are exported; `bare` says that it gets none of them but the `kept`
+    ones (`SLURM_*`: all that begin so). `place` names what may give it others, "" for nothing."""
 
     argv: tuple[Text, ...]
     assignments: Mapping[str, Text] = field(default_factory=dict)
     wrappers: tuple[str, ...] = ()
     without: frozenset[str] = frozenset()
     bare: bool = False
+    kept: frozenset[str] = frozenset()
+    place: str = ""
+
+    def hands_on(self, name: str) -> bool:
+        """Whether the command gets an exported variable of its caller."""
+        if name in self.without:
+            return False
+        return not self.bare or name in self.kept or any(each == f"{name[: len(each) - 1]}*" for each in self.kept)
+
+    def environment(self, exported: Mapping[str, Text]) -> dict[str, Text]:
+        """What the command gets of the exported variables of its caller, with its own assignments."""
+        return {**{name: text for name, text in exported.items() if self.hands_on(name)}, **self.assignments}
 
 
 def program_name(word: Text) -> str:
@@ -179,6 +226,9 @@ def unwrap_one(argv: Sequence[Text]) -> Unwrapped | None:
         if text == "--":
             at += 1
             break
+        if name == "env" and shown.startswith(("-S", "--split-string")) and (split := _split(argv, at)):
+            argv, at = split, 0
+            continue
         if name in ("env", "sudo") and _ASSIGNMENT.match(shown):
             _assign(assignments, argv[at])
             at += 1
@@ -188,10 +238,10 @@ def unwrap_one(argv: Sequence[Text]) -> Unwrapped | None:
         elif name == "env" and (removed := _removed(argv, at)):
             without.add(removed)
             at += 2 if text in options else 1
-        elif text in options:
-            at += 2
-        elif text in _TWO_VALUES:
-            at += 3
+        elif text in options or text in _TWO_VALUES:
+            if name in _OF_MPI:
+                _assign_for_ranks(assignments, argv[at : at + 3])
+            at += 2 if text in options else 3
         elif shown.startswith("-") and len(shown) > 1:
             at += 1
         elif text is None and not (operands or (argv[at].elastic and not shown and _names_a_program(argv[at + 1 :]))):
@@ -201,7 +251,47 @@ def unwrap_one(argv: Sequence[Text]) -> Unwrapped | None:
             at += 1
         else:
             break
-    return Unwrapped(tuple(argv[at:]), assignments, (name,), frozenset(without), bare)
+    inner = Unwrapped(tuple(argv[at:]), assignments, (name,), frozenset(without), bare)
+    return _filtered(inner, argv[1:at]) if name in _FILTERS else inner
+
+
+_FILTERS = frozenset(["sudo", "srun"])
+"""Wrappers that may keep variables from the command."""
+
+_OF_MPI = frozenset(["mpirun", "mpiexec", "orterun", "mpirun.openmpi", "mpiexec.hydra"])
+
+
+def _assign_for_ranks(assignments: dict[str, Text], words: Sequence[Text]) -> None:
+    """`-x NAME=VALUE`, `-genv NAME VALUE`: a variable of the processes that MPI starts."""
+    option, *behind = words
+    if option.known == "-x" and behind and _ASSIGNMENT.match(behind[0].prefix):
+        _assign(assignments, behind[0])
+    elif (option.known or "").endswith("env") and len(behind) > 1 and (behind[0].known or "").isidentifier():
+        assignments[behind[0].known or ""] = behind[1]
+
+
+def _filtered(inner: Unwrapped, options: Sequence[Text]) -> Unwrapped:
+    """The command with what `sudo` and `srun --export` make of the environment."""
+    if inner.wrappers[-1] == "srun" and not any(word.prefix.startswith("--export") for word in options):
+        return inner
+    from verlint.languages.bash.handing_on import filtered
+
+    return filtered(inner, options)
+
+
+def _split(argv: Sequence[Text], at: int) -> tuple[Text, ...]:
+    """The words of `env` behind an option `-S`, whose string is split; none where that is not so simple."""
+    text = argv[at].known or argv[at].prefix
+    word, behind = argv[at], argv[at + 1 :]
+    if text in ("-S", "--split-string"):
+        if not behind:
+            return ()
+        word, behind = behind[0], behind[1:]
+    else:
+        word = word.slice(2 if text.startswith("-S") else len("--split-string="), 1_000_000)
+    from verlint.languages.bash.handing_on import split_string
+
+    return (*split_string(word), *behind)
 
 
 def _removed(argv: Sequence[Text], at: int) -> str:
@@ -233,13 +323,15 @@ def unwrap(argv: Sequence[Text]) -> Unwrapped:
         inner = unwrap_one(current.argv)
         if inner is None or not inner.argv:
             return current
-        given = {} if inner.bare else {k: v for k, v in current.assignments.items() if k not in inner.without}
+        kept = frozenset(each for each in inner.kept if current.hands_on(each)) if inner.bare else current.kept
         current = Unwrapped(
             inner.argv,
-            {**given, **inner.assignments},
+            inner.environment(current.assignments),
             (*current.wrappers, *inner.wrappers),
             current.without.difference(inner.assignments) | inner.without,
             current.bare or inner.bare,
+            kept,
+            inner.place or current.place,
         )
     return current
 

@@ -23,7 +23,8 @@ class Block:
     without a shell. `name` says where it stands ("run"). `environment` are exported variables, `expressions` what the
     platform puts for each expression, which begins with `opening`. `folder` is where the shell starts, seen from the
     start of the job ("" for that itself, None when it is not known). `options` are shell options (`e`, `pipefail`).
-    `joined`: it goes on in the shell of the block before."""
+    `joined`: it goes on in the shell of the block before. `env_files` name files of variables beside the job file,
+    which give way to `environment`."""
 
     source: Source
     node: Scalar | None
@@ -34,6 +35,7 @@ class Block:
     options: frozenset[str] = frozenset()
     joined: bool = False
     opening: str = DOLLAR
+    env_files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +54,10 @@ class Job:
     """The blocks that one machine (or each of several alike) runs, in order.
 
     `format` and `name` say what it is. `start` is the folder of the repository that it begins in: "." for its root,
-    "?" for the one from which the files it names are found, a path for one seen from the file's own folder, None when
-    it begins outside the repository. `nodes` and `gpus` (per node) are as written; None when they are not. `mounts` are
-    folders that are there when it begins. `runtime_env` is the text of a Ray runtime environment."""
+    "./" for the folder of the file, "?" for the one from which the files it names are found, a path for one seen from
+    the file's own folder, None when it begins outside the repository. `nodes` and `gpus` (per node) are as written;
+    None when they are not. `mounts` are folders that are there when it begins. `runtime_env` is the text of a Ray
+    runtime environment."""
 
     format: str
     name: str

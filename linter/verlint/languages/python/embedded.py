@@ -17,7 +17,29 @@ _PLAIN = pattern(r"[\w@%+=:,./~-]+")
 def shell_text(started: Started, source: Source) -> Source:
     """A started program as a source of its own: a shell text as it is written, a list of words with quotes."""
     writer = _Writer(source)
-    if started.shell:
+    apart = bool(started.folder or (started.shell and started.variables))
+    writer.add("(" if apart else "")
+    if started.folder is not None:
+        writer.add("cd ")
+        writer.word(started.folder)
+        writer.add(" && ")
+    if started.bare:
+        writer.add("env -i ")
+    elif started.shell and started.variables:
+        writer.add("export ")
+    for name, value in started.variables:
+        writer.add(f"{name}=")
+        only = value.parts[0] if len(value.parts) == 1 else None
+        if isinstance(only, Hole):  # it is set, to what is not known
+            writer.add(f'"${{UNKNOWN_{name}:?}}"')
+        else:
+            writer.word(value)
+        writer.add(" ")
+    if started.shell and started.variables:
+        writer.add("sh -c " if started.bare else "; ")
+    if started.shell and started.bare:
+        writer.word(started.words[0])
+    elif started.shell:
         writer.shell(started.words[0])
     else:
         for number, word in enumerate(started.words):
@@ -25,8 +47,8 @@ def shell_text(started: Started, source: Source) -> Source:
                 writer.add(" ")
             writer.word(word)
         if started.open:
-            writer.add(' "$@"')
-    writer.add("\n")
+            writer.add(" ${ADDED_WORDS}")  # nobody knows whether there are any
+    writer.add("\n)\n" if apart else "\n")
     return Source(source.path, "".join(writer.out), source, tuple(writer.pieces))
 
 

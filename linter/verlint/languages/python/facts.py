@@ -33,9 +33,13 @@ class Credential:
 @dataclass(frozen=True, slots=True)
 class Started:
     """A program that a tool starts: its words, or a shell text (then `words` has that alone). `open` says that more
-    words may be added to the list."""
+    words may be added to the list. `variables` are set for it; `bare` says that it has no others. `folder` is where it
+    starts, None for that of the tool."""
 
     words: tuple[Text, ...]
     shell: bool
     span: Span
     open: bool = False
+    variables: tuple[tuple[str, Text], ...] = ()
+    bare: bool = False
+    folder: Text | None = None

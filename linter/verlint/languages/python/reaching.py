@@ -62,6 +62,23 @@ class Reaching:
                 out.append(each)
         return out or bindings
 
+    def surely_before(self, node: cst.CSTNode, at: cst.CSTNode) -> bool:
+        """Whether a node is passed on every way to a later place of its function."""
+        if node not in self.places or at not in self.places:
+            return False
+        start, place = self.places[node], self.places[at].start
+        around = [block for block in self._blocks if block.start <= start.start < block.end]
+        return start.start + start.length <= place and all(block.start <= place < block.end for block in around)
+
+    def never_before(self, node: cst.CSTNode, at: cst.CSTNode) -> bool:
+        """Whether a node comes behind a place of its function, and no loop leads back to that."""
+        if node not in self.places or at not in self.places:
+            return False
+        start, place = self.places[node].start, self.places[at].start
+        return start > place and not any(
+            each.loop and each.start <= place and start < each.end for each in self._blocks
+        )
+
     def _start(self, binding: Binding) -> int:
         place = self.places.get(binding.node)
         return 0 if place is None else place.start

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 _OPTIONS = ("ArgumentParser", "click", "fire", "typer", "tyro")
 _SINKS = ("eval(", "exec(", "os.system", "os.popen", "subprocess", "getoutput", "compile(", "Popen(", "run(")
 
+STARTING = ("subprocess", "os.system", "popen", "os.exec")
+"""Words one of which a text holds that starts programs."""
+
 _KNOWN: WeakKeyDictionary[Source, Tool] = WeakKeyDictionary()
 
 
@@ -93,13 +96,13 @@ class Tool:
     @cached_property
     def started(self) -> tuple[Started, ...]:
         """The programs it starts."""
-        if self._values is None or not any(word in self.source.text for word in ("subprocess", "os.system", "popen")):
+        if self._values is None or not any(word in self.source.text for word in STARTING):
             return ()
         from verlint.languages.python.started import started
         from verlint.languages.python.values import OutOfSteps
 
         try:
-            return tuple(started(self._values))
+            return tuple(started(self._values, self.interface))
         except (OutOfSteps, RecursionError):
             return ()
 

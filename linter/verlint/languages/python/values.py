@@ -150,6 +150,14 @@ class Values:
             return self.texts(node.value, scope)
         return [self.hole(node)]
 
+    def replaceable(self, text: Text, name: str) -> Text:
+        """A text that counts unless the environment gives the variable another."""
+        return _overridable(text, name)
+
+    def literal(self, text: str, node: cst.CSTNode) -> Text:
+        """Characters that are written at a node."""
+        return self._literal(text, node)
+
     def _literal(self, text: str, node: cst.CSTNode) -> Text:
         span = self.parsed.span(node)
         return Text((Literal(text, span),), span)
