@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from verlint.verl.constraints import AT_STEP, STOCK, Change, Row, above, nearest
+from verlint.verl.constraints import AT_STEP, AT_WORKERS, STOCK, Change, Row, above, nearest
 from verlint.verl.divisors import divisors
 from verlint.verl.facts import (
     ACTOR,
     DYNAMIC,
     GPUS,
+    LAYERS,
     MINI_BATCH,
+    MODEL_PATH,
     NODES,
     ROLLOUT,
     SAMPLES_OF_PROMPT,
@@ -28,6 +30,7 @@ _OWN_BATCH = "data.gen_batch_size"
 _MEGATRON = f"{ACTOR}.megatron"
 _MICRO = f"{ACTOR}.ppo_micro_batch_size_per_gpu"
 _PARALLEL = tuple(f"{_MEGATRON}.{each}_size" for each in ("tensor_model_parallel", "pipeline_model_parallel"))
+_EXPERT, _EXPERT_TENSOR = (f"{_MEGATRON}.expert_{each}_size" for each in ("model_parallel", "tensor_parallel"))
 _WORKERS = f"{ROLLOUT}.agent.num_workers"
 _FEW_MORE = 1.25
 """By how much a fix may raise a batch to make whole updates of it."""
@@ -115,6 +118,58 @@ def _model_parallel_message(facts: Facts) -> str:
     tensor, pipeline = (facts.said(key) for key in _PARALLEL)
     context = facts.said(f"{_MEGATRON}.context_parallel_size")
     return f"{gpus_are(facts)} not a multiple of {facts.model_parallel} = {tensor} x {pipeline} x {context}"
+
+
+def _tensor_of_experts(facts: Facts) -> str:
+    """The key that says how many GPUs share an expert: its own, or that of all other layers."""
+    return _PARALLEL[0] if facts.count_or_none(_EXPERT_TENSOR) is None else _EXPERT_TENSOR
+
+
+def _of_experts(facts: Facts) -> int:
+    """GPUs that hold the experts once."""
+    return facts.count(_tensor_of_experts(facts)) * facts.count(_EXPERT) * facts.count(_PARALLEL[1])
+
+
+def _experts_over_gpus(facts: Facts) -> bool:
+    if facts.strategy != "megatron" or not facts.has(_EXPERT) or facts.count(_EXPERT) <= 1:
+        return False
+    shared = _of_experts(facts)
+    return facts.n_gpus > 0 and shared > 0 and facts.n_gpus % shared != 0
+
+
+def _experts_message(facts: Facts) -> str:
+    sizes = " x ".join(facts.said(key) for key in (_EXPERT, _tensor_of_experts(facts), _PARALLEL[1]))
+    return f"{gpus_are(facts)} not a multiple of {_of_experts(facts)} = {sizes}"
+
+
+_EVEN = ("LlamaForCausalLM", "MixtralForCausalLM", "Qwen2ForCausalLM", "Qwen3ForCausalLM", "Qwen3MoeForCausalLM")
+"""Classes whose layers Megatron lays out by their number alone: no layers beside, as for the prediction of more tokens.
+"""
+
+
+def _uneven_stages(facts: Facts) -> bool:
+    """Whether layers are left over when the stages of a pipeline take the same number each, and nothing says that they
+    do not."""
+    if facts.strategy != "megatron" or (stages := facts.count(_PARALLEL[1])) <= 1:
+        return False
+    if facts.of_model(LAYERS) % stages == 0 or facts.model is None or facts.model.architectures[:1] not in _ONES:
+        return False
+    layout = facts.plain(f"{_MEGATRON}.override_transformer_config")
+    return isinstance(layout, dict) and not any("pipeline" in str(key) for key in layout)
+
+
+_ONES = tuple((each,) for each in _EVEN)
+
+
+def _stages_help(facts: Facts) -> str:
+    fitting = [each for each in divisors(facts.of_model(LAYERS)) if each < facts.count(_PARALLEL[1])]
+    more = f"+{_MEGATRON}.override_transformer_config.num_layers_in_last_pipeline_stage"
+    return f"set {_PARALLEL[1]}={fitting[-1]}, or give the last stage its own number with {more}"
+
+
+def _balanced_over_gpus(facts: Facts) -> bool:
+    """To 0.6.1 the batch is balanced over all GPUs, whatever they share."""
+    return facts.flag(BALANCE) and facts.trains and _samples_over_gpus(facts)
 
 
 def _minimal(facts: Facts) -> int:
@@ -293,6 +348,38 @@ ROWS: tuple[Row, ...] = (
         validated=True,
     ),
     Row(
+        "W30",
+        "0.6.0",
+        (*_PARALLEL, GPUS, NODES),
+        lambda facts: not _fixed(facts) and _model_parallel(facts),
+        _model_parallel_message,
+        lambda facts: "give the run a multiple of that many GPUs, or lower one of the parallel sizes",
+        "Megatron's initialize_model_parallel: world_size is not divisible",
+        AT_WORKERS,
+        unless=("V2",),
+    ),
+    Row(
+        "W31",
+        "0.4.1",
+        (_EXPERT, _EXPERT_TENSOR, *_PARALLEL, GPUS, NODES),
+        _experts_over_gpus,
+        _experts_message,
+        lambda facts: f"lower {_EXPERT}, or set {_EXPERT_TENSOR}=1, so that the product goes into the GPUs",
+        "Megatron's initialize_model_parallel: world_size is not divisible by expert_tensor_model_pipeline_parallel",
+        AT_WORKERS,
+        unless=("V2", "W30"),
+    ),
+    Row(
+        "W32",
+        "0.4.0",
+        (_PARALLEL[1], MODEL_PATH),
+        _uneven_stages,
+        lambda facts: f"{facts.of_model_said(LAYERS)} is not a multiple of {facts.said(_PARALLEL[1])}",
+        _stages_help,
+        "Megatron: num_layers must be divisible by pipeline_model_parallel_size",
+        AT_WORKERS,
+    ),
+    Row(
         "V3",
         "0.4.0",
         (TRAIN_BATCH, SAMPLES_OF_PROMPT, _MICRO, GPUS),
@@ -381,5 +468,18 @@ ROWS: tuple[Row, ...] = (
         entries=STOCK,
         unless=("V1", "W18d"),
         fix=lambda facts: (TRAIN_BATCH, str(above(facts.count(TRAIN_BATCH), facts.dp))),
+    ),
+    Row(
+        "T30",
+        "0.4.0",
+        (BALANCE, *_KEYS),
+        _balanced_over_gpus,
+        lambda facts: f"{facts.said(BALANCE)} parts {said_samples(facts)} samples among {facts.gpus_said()}",
+        lambda facts: f"set {BALANCE}=False, or {_gpus_help(facts).removeprefix('set ')}",
+        "get_seqlen_balanced_partitions: assert",
+        AT_STEP,
+        until="0.6.1",
+        entries=STOCK,
+        unless=("V1", "V2", "V3", "W3", "W18", "W18d", "W19"),
     ),
 )

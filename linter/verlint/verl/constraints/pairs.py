@@ -17,6 +17,7 @@ from verlint.verl.facts import (
     ESTIMATOR,
     GPUS,
     MODEL,
+    MODEL_PATH,
     NODES,
     ROLLOUT,
     SEQUENCE_PARALLEL,
@@ -24,6 +25,7 @@ from verlint.verl.facts import (
     Facts,
     short,
 )
+from verlint.verl.undecided import Undecided
 
 LOG_PROB_DYNAMIC = f"{ROLLOUT}.log_prob_use_dynamic_bsz"
 TEMPERATURE = f"{ROLLOUT}.temperature"
@@ -233,6 +235,37 @@ def _half_without_bridge(facts: Facts) -> bool:
 
 def _legacy_megatron(facts: Facts) -> bool:
     return facts.strategy == "megatron" and facts.implementation == "legacy"
+
+
+LOADED = ("LlamaForCausalLM", "Qwen2ForCausalLM")
+"""Models that VeRL itself brings into Megatron. Source: `models/weight_loader_registry.py:get_weight_loader`, the same
+from 0.4.0 to 0.7.1."""
+SHARDS = f"{MEGATRON}.use_dist_checkpointing"
+
+
+def _class_of_model(facts: Facts) -> str:
+    """The one class that the model's config names."""
+    if facts.model is None or len(facts.model.architectures) != 1:
+        raise Undecided(MODEL_PATH)
+    return facts.model.architectures[0]
+
+
+def _not_loaded(facts: Facts) -> bool:
+    if not _legacy_megatron(facts) or facts.flag(BRIDGE) or facts.flag(SHARDS):
+        return False
+    return facts.flag(f"{ACTOR}.load_weight", otherwise=True) and _class_of_model(facts) not in LOADED
+
+
+def _not_loaded_help(facts: Facts) -> str:
+    shards = f"{SHARDS}=True with a checkpoint of Megatron's"
+    return f"set {BRIDGE}=True, or {shards}" if facts.has(BRIDGE) else f"set {shards}"
+
+
+def _dense_log_probs(facts: Facts) -> bool:
+    """The fused kernels give the engine one row for each sample where it takes one for each token."""
+    if facts.implementation != "engine" or not facts.sharded or not facts.trains:
+        return False
+    return facts.flag(FUSED) and not facts.flag(REMOVE_PADDING)
 
 
 def _unshared_sequences(facts: Facts) -> bool:
@@ -622,6 +655,17 @@ ROWS: tuple[Row, ...] = (
         entries=STOCK,
     ),
     Row(
+        "W22d",
+        "0.8.0",
+        (FUSED, REMOVE_PADDING),
+        _dense_log_probs,
+        lambda facts: f"{facts.said(FUSED)} gives log-probs that this version takes with {short(REMOVE_PADDING)} only",
+        lambda facts: f"set {REMOVE_PADDING}=True, or {FUSED}=False",
+        "no_padding_2_padding: assert",
+        AT_STEP,
+        until="0.8.0",
+    ),
+    Row(
         "W22g",
         "0.7.1",
         (PREFIX_GROUPER, FUSED, SUM_PI),
@@ -693,6 +737,20 @@ ROWS: tuple[Row, ...] = (
         AT_WORKERS,
         until="0.7.1",
         fix=lambda facts: (BRIDGE, "True"),
+    ),
+    Row(
+        "D21l",
+        "0.4.0",
+        (BRIDGE, SHARDS, MODEL_PATH),
+        _not_loaded,
+        lambda facts: (
+            f"VeRL's own loader for Megatron knows {' and '.join(LOADED)} only, not {_class_of_model(facts)}"
+            f" ({facts.model.path if facts.model else ''})"
+        ),
+        _not_loaded_help,
+        "get_weight_loader: loader is not supported for now",
+        AT_WORKERS,
+        until="0.7.1",
     ),
     Row(
         "D21u",
