@@ -1,4 +1,4 @@
-"""A reward function must return the same for every answer: a number, or a dictionary with the same keys.
+"""A reward function must return the same for every answer: a number, or the same keys.
 
 From 0.4 on a function may return a dictionary: `score` is the reward, and every key is kept beside the answers and
 averaged in validation. VeRL puts the values of a batch side by side. Where one answer gives a number and another a
