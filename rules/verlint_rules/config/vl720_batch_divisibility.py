@@ -37,6 +37,7 @@ from collections.abc import Iterator
 from verlint.experiment.launch import Launch
 from verlint.finding import Finding
 from verlint.rule import ERROR, Context, rule
+from verlint.verl.constraints import SUPERVISED
 from verlint_rules.config.rejections import rejections
 
 
@@ -55,7 +56,9 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
 
         yield from batches(launch, ctx)
         return
-    from verlint.verl.constraints.batch import ROWS
-    from verlint.verl.constraints.supervised import BATCHES
+    if launch.entry in SUPERVISED:
+        from verlint.verl.constraints.supervised import BATCHES as rows
+    else:
+        from verlint.verl.constraints.batch import ROWS as rows
 
-    yield from rejections(launch, ctx, (*ROWS, *BATCHES))
+    yield from rejections(launch, ctx, rows)
