@@ -57,8 +57,10 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
         yield from batches(launch, ctx)
         return
     if launch.entry in SUPERVISED:
-        from verlint.verl.constraints.supervised import BATCHES as rows
-    else:
-        from verlint.verl.constraints.batch import ROWS as rows
+        from verlint.verl.constraints.supervised import BATCHES
 
-    yield from rejections(launch, ctx, rows)
+        yield from rejections(launch, ctx, BATCHES)
+        return
+    from verlint.verl.constraints.batch import ROWS
+
+    yield from rejections(launch, ctx, ROWS)

@@ -37,8 +37,10 @@ from verlint_rules.config.rejections import rejections
 )
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     if launch.entry in SUPERVISED:
-        from verlint.verl.constraints.supervised import SEQUENCES as rows
-    else:
-        from verlint.verl.constraints.sequence import ROWS as rows
+        from verlint.verl.constraints.supervised import SEQUENCES
 
-    yield from rejections(launch, ctx, rows)
+        yield from rejections(launch, ctx, SEQUENCES)
+        return
+    from verlint.verl.constraints.sequence import ROWS
+
+    yield from rejections(launch, ctx, ROWS)
