@@ -10,8 +10,9 @@ to `--target_dir`, the adapter to `lora_adapter` below, to 0.7.1 with `lora_alph
 Reported for a run that is told to resume (`resume_mode` or `resume_from_path` is written, or an earlier run of the same
 script saved there) while its checkpoints have no optimizer, unless `load_contents` leaves it out as well; for a folder
 `…/actor/huggingface` that a command reads, that the run does not write and nothing merges; for `…/global_step_N/actor`
-itself, the shards, where a server or a trainer takes it for a model; for `hf_model` of a run with LoRA;
-and for a program that takes what the merger of the same script made of such a run for the trained model. Silent where the contents are not written plainly.
+itself, the shards, where a server or a trainer takes it for a model; for `hf_model` of a run with LoRA; and for a
+program that takes what the merger of the same script made of such a run for the trained model. Silent where the
+contents are not written plainly.
 
 Fix: add `optimizer` or `hf_model` to `save_contents`, or merge the shards first; merge the adapter of a LoRA run. The
 unsafe fix changes the list where it is written.
