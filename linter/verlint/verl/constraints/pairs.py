@@ -38,6 +38,7 @@ HDFS = "trainer.default_hdfs_dir"
 RESUME = "trainer.resume_mode"
 BYPASS = "algorithm.rollout_correction.bypass_mode"
 LOG_PROBS = f"{ROLLOUT}.calculate_log_probs"
+LOSS = f"{ACTOR}.policy_loss"
 PROMETHEUS = f"{ROLLOUT}.prometheus.enable"
 NO_STATS = f"{ROLLOUT}.disable_log_stats"
 FILTER = "algorithm.filter_groups.enable"
@@ -137,6 +138,11 @@ def _hdfs(facts: Facts) -> bool:
 
 def _bypass(facts: Facts) -> bool:
     return facts.flag(BYPASS) and not facts.flag(LOG_PROBS) and facts.trains
+
+
+def _sealed_loss(facts: Facts) -> bool:
+    """0.6.1 writes the correction into the loss of the actor, whose config takes no new keys."""
+    return facts.flag(BYPASS) and facts.flag(LOG_PROBS) and facts.trains and not facts.has(f"{LOSS}.rollout_correction")
 
 
 def _hidden_stats(facts: Facts) -> bool:
@@ -570,6 +576,18 @@ ROWS: tuple[Row, ...] = (
         lambda facts: f"set {LOG_PROBS}=True",
         "rollout_corr_helper.py: requires rollout_log_probs in batch",
         AT_STEP,
+        entries=STOCK,
+    ),
+    Row(
+        "T18s",
+        "0.6.1",
+        (BYPASS,),
+        _sealed_loss,
+        lambda facts: f"{facts.said(BYPASS)} adds rollout_correction to {short(LOSS)}, whose config takes no new keys",
+        lambda facts: f"use VeRL 0.7.0, or set {BYPASS}=False",
+        "apply_rollout_correction: ConfigKeyError",
+        AT_STEP,
+        until="0.6.1",
         entries=STOCK,
     ),
     Row(
