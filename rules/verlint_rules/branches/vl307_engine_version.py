@@ -9,6 +9,9 @@ vLLM 0.8 to 0.18 stops when it shall sleep between the steps, as it does under V
 switches these segments on and off by itself since 0.6. A Ray that is started elsewhere may not hand the variable on,
 so a launcher that speaks of one leaves it to be verified.
 
+The servers of `rollout.mode=async` (since 0.7 of all runs) are made of vLLM's `AsyncLLM`, which is of the V1 engine and
+stops where `VLLM_USE_V1=0` is still read, up to vLLM 0.10.
+
 The version is the one that the project installs (`pip install vllm==0.9.0`, in one version only), else the range that
 the VeRL in use asks for. A checkout between two releases leaves it to be verified. Silent for other engines, for ranges
 in which some version reads the variable, and for values that change nothing (`VLLM_USE_V1=1` where V1 is all there is).
@@ -43,6 +46,8 @@ _REFUSING = ("0.8.0", "0.19.0")
 """The first VeRL and vLLM of which this holds, and the first that is not known to. Sources: `enable_sleep_mode` in
 `vllm_rollout_spmd.py` and `vllm_async_server.py` of VeRL; `CuMemAllocator.__init__` of vLLM, from pull request 14189 to
 40812."""
+_SERVING = ("0.4.0", "0.7.0", "0.9.0")
+"""The VeRL that has servers, the one that has nothing else, and the first whose vLLM does not read the switch."""
 _CLUSTER = pattern(
     r"\bray[\"']?\s+(?:start|symmetric-run|job|up|attach|exec)\b|RAY_ADDRESS|symmetric_run|ray_init\.address"
 )
@@ -65,6 +70,8 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     engine = _engine(launch, ctx.project)
     if engine is not None and _ALLOCATOR in given:
         yield from _of_allocator(launch, given[_ALLOCATOR], engine, ctx)
+    if engine is not None and "VLLM_USE_V1" in given:
+        yield from _of_server(launch, given["VLLM_USE_V1"], engine, ctx)
     for variable in variables if engine is not None else ():
         value = given[variable.name]
         if value.known and (not variable.values or value.known in variable.values):
@@ -148,6 +155,29 @@ def _of_allocator(launch: Launch, value: Text, engine: _Engine, ctx: Context) ->
     message = f"{words} stops with {told}: 'Expandable segments are not compatible with memory pool' (its sleep mode)"
     certain = engine.certain and padded(engine.oldest) >= padded(_REFUSING[0]) and not _CLUSTER.search(text)
     yield _found(launch, value, told, message, "leave the variable out", engine, certain, ctx)
+
+
+def _of_server(launch: Launch, value: Text, engine: _Engine, ctx: Context) -> Iterator[Finding]:
+    """`AsyncLLM.__init__` of vLLM raises unless the V1 engine is on."""
+    if launch.program.entry != "verl.trainer.main_ppo" or value.known != "0":
+        return
+    version, gone = padded(launch.version), padded("0.11.0")
+    if launch[_NAME].equals("vllm") is not True or padded(engine.oldest) >= gone:
+        return
+    if not padded(_SERVING[0]) <= version < padded(_SERVING[2]):
+        return
+    if version < padded(_SERVING[1]) and launch["actor_rollout_ref.rollout.mode"].equals("async") is not True:
+        return
+    text = launch.command.span.source.text
+    if "env_vars.VLLM_USE_V1" in text:
+        return
+    message = (
+        f"the servers of VeRL {launch.version} are of vLLM's V1 engine, which stops with VLLM_USE_V1=0: 'Using V1 "
+        "AsyncLLMEngine, but envs.VLLM_USE_V1=False'"
+    )
+    certain = engine.certain and padded(engine.newest) < gone and not _CLUSTER.search(text)
+    told = "VLLM_USE_V1=0"
+    yield _found(launch, value, told, message, "leave the variable out, or set it to 1", engine, certain, ctx)
 
 
 def _found(
