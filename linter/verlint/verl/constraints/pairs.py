@@ -392,12 +392,17 @@ def _eager_quantization(facts: Facts) -> bool:
 # ---- the overlong penalty of the reward manager `dapo`
 
 
-def _overlong_rows(section: str, manager: str, since: str, until: str, *, only_enabled: bool) -> tuple[Row, ...]:
+def _overlong_rows(
+    section: str, manager: str, since: str, until: str, *, only_enabled: bool, loop: str = ""
+) -> tuple[Row, ...]:
+    """`loop` is the key that must be on for the manager to be made."""
     buffer, longest = f"{section}.reward_kwargs.overlong_buffer_cfg", f"{section}.reward_kwargs.max_resp_len"
     enabled, length = f"{buffer}.enable", f"{buffer}.len"
 
     def used(facts: Facts) -> bool:
         if facts.get(manager, "naive") != "dapo" or not facts.given(length):
+            return False
+        if loop and not facts.flag(loop):
             return False
         return not only_enabled or facts.flag(enabled)
 
@@ -407,10 +412,14 @@ def _overlong_rows(section: str, manager: str, since: str, until: str, *, only_e
     def too_long(facts: Facts) -> bool:
         return used(facts) and facts.count(length) > facts.count(longest)
 
-    source = "DAPORewardManager"
+    def missing(facts: Facts) -> str:
+        return next((each for each in fields if facts.get(each, None) is None), "")
+
+    fields = (f"{buffer}.penalty_factor", f"{buffer}.log")
+    source, mark = "DAPORewardManager", "p" if loop else ""
     return (
         Row(
-            "T22",
+            f"T22{mark}",
             since,
             (length, enabled),
             unbounded,
@@ -422,7 +431,7 @@ def _overlong_rows(section: str, manager: str, since: str, until: str, *, only_e
             entries=STOCK,
         ),
         Row(
-            "T22l",
+            f"T22l{mark}",
             since if since != "0.4.1" else "0.5.0",
             (length, longest),
             too_long,
@@ -430,6 +439,18 @@ def _overlong_rows(section: str, manager: str, since: str, until: str, *, only_e
             lambda facts: f"set {length} to the last part of the response that is penalised, below {longest}",
             source,
             AT_WORKERS,
+            until=until,
+            entries=STOCK,
+        ),
+        Row(
+            f"T22g{mark}",
+            since if since != "0.4.1" else "0.5.0",
+            (enabled, length),
+            lambda facts: used(facts) and facts.flag(enabled) and bool(missing(facts)),
+            lambda facts: f"{facts.said(enabled)} reads {missing(facts)}, which is not set and has no default",
+            lambda facts: f"add +{missing(facts)}={'False' if missing(facts).endswith('.log') else '1.0'}",
+            f"{source}: ConfigAttributeError",
+            AT_STEP,
             until=until,
             entries=STOCK,
         ),
@@ -830,6 +851,14 @@ ROWS: tuple[Row, ...] = (
     *_pool_rows("reward.reward_model", "0.7.1", ""),
     *_recipe_rows(),
     *_overlong_rows("reward_model", "reward_model.reward_manager", "0.4.1", "0.6.1", only_enabled=False),
+    *_overlong_rows(
+        "reward_model",
+        "reward_model.reward_manager",
+        "0.7.0",
+        "0.7.0",
+        only_enabled=False,
+        loop="reward_model.use_reward_loop",
+    ),
     *_overlong_rows("reward", "reward.reward_manager.name", "0.7.1", "0.8.0", only_enabled=False),
     *_overlong_rows("reward", "reward.reward_manager.name", "0.9.0", "", only_enabled=True),
 )
