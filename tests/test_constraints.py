@@ -76,6 +76,7 @@ SEPARATE = "trainer.v1.trainer_mode=separate_async tbs=256 rollout.nnodes=1 roll
 STREAMED = "tbs=0 actor_rollout_ref.hybrid_engine=False"
 SMALL = "model.path=models/small"
 SCALED = "model.path=models/scaled"
+LAYERED = "model.path=models/layered"
 LONG = "data.max_prompt_length=1024 data.max_response_length=1024"
 OLD_DAPO = "reward_model.reward_manager=dapo ++reward_model.reward_kwargs.overlong_buffer_cfg.enable=True"
 NEW_DAPO = "reward.reward_manager.name=dapo ++reward.reward_kwargs.overlong_buffer_cfg.enable=True"
@@ -95,6 +96,15 @@ CASES = """
 V1    | 0.2    |        | tbs=60 mini=4                                 | tbs=64 mini=4
 V2    | 0.4.0  |        | MEGATRON megatron.tensor_model_parallel_size=3 | MEGATRON megatron.tensor_model_parallel_size=2
 V3    | 0.4.0  |        | MEGATRON tbs=40 mini=8 micro=4 megatron.tensor_model_parallel_size=1 megatron.pipeline_model_parallel_size=1 | MEGATRON tbs=64 mini=8 micro=4 megatron.tensor_model_parallel_size=1 megatron.pipeline_model_parallel_size=1
+W30   | 0.6.0  |        | MEGATRON dyn=True megatron.tensor_model_parallel_size=3 | MEGATRON dyn=True megatron.tensor_model_parallel_size=2
+W31   | 0.4.1  |        | MEGATRON megatron.expert_model_parallel_size=16 ++megatron.expert_tensor_parallel_size=1 megatron.tensor_model_parallel_size=1 megatron.pipeline_model_parallel_size=1 | MEGATRON megatron.expert_model_parallel_size=8 ++megatron.expert_tensor_parallel_size=1 megatron.tensor_model_parallel_size=1 megatron.pipeline_model_parallel_size=1
+W32   | 0.4.0  |        | MEGATRON LAYERED megatron.pipeline_model_parallel_size=8 | MEGATRON LAYERED megatron.pipeline_model_parallel_size=4
+T30   | 0.4.0  | 0.6.1  | MEGATRON megatron.tensor_model_parallel_size=2 megatron.pipeline_model_parallel_size=1 tbs=12 mini=12 micro=1 | MEGATRON megatron.tensor_model_parallel_size=2 megatron.pipeline_model_parallel_size=1 tbs=12 mini=12 micro=1 trainer.balance_batch=False
+W33   | 0.4.1  | 0.6.0  | DAPO rollout.mode=async                       | DAPO rollout.mode=sync
+T21n  | 0.5.0  | 0.6.0  | adv=remax n=2                                 | adv=remax n=1
+T18s  | 0.6.1  | 0.6.1  | rollout.calculate_log_probs=True algorithm.rollout_correction.bypass_mode=True | rollout.calculate_log_probs=True
+W22d  | 0.8.0  | 0.8.0  | model.use_fused_kernels=True model.use_remove_padding=False | model.use_fused_kernels=True model.use_remove_padding=True
+D21l  | 0.4.0  | 0.7.1  | MEGATRON LAYERED ++megatron.use_mbridge=False | MEGATRON LAYERED megatron.use_dist_checkpointing=True megatron.dist_checkpointing_path=/models/shards
 W3    | 0.7.0  |        | engine=disable tbs=24 mini=12                 | engine=disable tbs=24 mini=8
 W18   | 0.2    | 0.4.1  | tbs=12 n=2 mini=4                             | tbs=16 n=2 mini=4
 W18d  | 0.6.0  |        | v1=False dyn=True tbs=12 mini=4               | v1=False dyn=True tbs=16 mini=4
@@ -278,11 +288,24 @@ MODELS = {
     "double": '{"num_attention_heads": 12, "architectures": ["Small", "Large"]}',
     "small": '{"num_attention_heads": 12, "num_key_value_heads": 2, "max_position_embeddings": 4096}',
     "scaled": '{"max_position_embeddings": 4096, "rope_scaling": {"rope_type": "yarn", "factor": 2.0}}',
+    "layered": '{"num_attention_heads": 12, "num_hidden_layers": 28, "architectures": ["Qwen3MoeForCausalLM"], "model_type": "qwen3_moe"}',
 }
 PHRASES = {
     name: globals()[name]
     for name in (
-        *("SMALL", "SCALED", "VALUE", "FEW", "SEPARATE", "STREAMED", "LONG", "OLD_DAPO", "NEW_DAPO", "SPLIT"),
+        *(
+            "SMALL",
+            "SCALED",
+            "LAYERED",
+            "VALUE",
+            "FEW",
+            "SEPARATE",
+            "STREAMED",
+            "LONG",
+            "OLD_DAPO",
+            "NEW_DAPO",
+            "SPLIT",
+        ),
         *("TEACHER_ENGINE", "TEACHER_LOSS", "TEACHER", "CORRECTED", "CONTEXT", "VEOMNI"),
     )
 }
