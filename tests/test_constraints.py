@@ -76,6 +76,7 @@ SEPARATE = "trainer.v1.trainer_mode=separate_async tbs=256 rollout.nnodes=1 roll
 STREAMED = "tbs=0 actor_rollout_ref.hybrid_engine=False"
 SMALL = "model.path=models/small"
 SCALED = "model.path=models/scaled"
+LAYERED = "model.path=models/layered"
 LONG = "data.max_prompt_length=1024 data.max_response_length=1024"
 OLD_DAPO = "reward_model.reward_manager=dapo ++reward_model.reward_kwargs.overlong_buffer_cfg.enable=True"
 NEW_DAPO = "reward.reward_manager.name=dapo ++reward.reward_kwargs.overlong_buffer_cfg.enable=True"
@@ -98,6 +99,13 @@ V2m   | 0.6.0  |        | MEGATRON dyn=True megatron.tensor_model_parallel_size=
 V2e   | 0.4.0  |        | MEGATRON megatron.expert_tensor_parallel_size=1 megatron.expert_model_parallel_size=3 | MEGATRON megatron.expert_tensor_parallel_size=1 megatron.expert_model_parallel_size=2
 V2f   | 0.4.0  |        | MEGATRON megatron.expert_model_parallel_size=8 megatron.tensor_model_parallel_size=2 megatron.pipeline_model_parallel_size=1 | MEGATRON megatron.expert_model_parallel_size=4 megatron.tensor_model_parallel_size=2 megatron.pipeline_model_parallel_size=1
 V3    | 0.4.0  |        | MEGATRON tbs=40 mini=8 micro=4 megatron.tensor_model_parallel_size=1 megatron.pipeline_model_parallel_size=1 | MEGATRON tbs=64 mini=8 micro=4 megatron.tensor_model_parallel_size=1 megatron.pipeline_model_parallel_size=1
+W32   | 0.4.0  |        | MEGATRON LAYERED megatron.pipeline_model_parallel_size=8 | MEGATRON LAYERED megatron.pipeline_model_parallel_size=4
+T30   | 0.4.0  | 0.6.1  | MEGATRON megatron.tensor_model_parallel_size=2 megatron.pipeline_model_parallel_size=1 tbs=12 mini=12 micro=1 | MEGATRON megatron.tensor_model_parallel_size=2 megatron.pipeline_model_parallel_size=1 tbs=12 mini=12 micro=1 trainer.balance_batch=False
+W33   | 0.4.1  | 0.6.0  | DAPO rollout.mode=async                       | DAPO rollout.mode=sync
+T21n  | 0.5.0  | 0.6.0  | adv=remax n=2                                 | adv=remax n=1
+T18s  | 0.6.1  | 0.6.1  | rollout.calculate_log_probs=True algorithm.rollout_correction.bypass_mode=True | rollout.calculate_log_probs=True
+W22d  | 0.8.0  | 0.8.0  | model.use_fused_kernels=True model.use_remove_padding=False | model.use_fused_kernels=True model.use_remove_padding=True
+D21l  | 0.4.0  | 0.7.1  | MEGATRON LAYERED ++megatron.use_mbridge=False | MEGATRON LAYERED megatron.use_dist_checkpointing=True megatron.dist_checkpointing_path=/models/shards
 W3    | 0.7.0  |        | engine=disable tbs=24 mini=12                 | engine=disable tbs=24 mini=8
 W18   | 0.2    | 0.4.1  | tbs=12 n=2 mini=4                             | tbs=16 n=2 mini=4
 W18d  | 0.6.0  |        | v1=False dyn=True tbs=12 mini=4               | v1=False dyn=True tbs=16 mini=4
@@ -179,6 +187,11 @@ W22   | 0.8.0  |        | ++actor.calculate_sum_pi_squared=True model.use_fused_
 T22   | 0.4.1  | 0.6.1  | OLD_DAPO ++reward_model.reward_kwargs.overlong_buffer_cfg.len=512 | OLD_DAPO ++reward_model.reward_kwargs.overlong_buffer_cfg.len=512 ++reward_model.reward_kwargs.max_resp_len=2048
 T22   | 0.7.1  |        | NEW_DAPO ++reward.reward_kwargs.overlong_buffer_cfg.len=512 | NEW_DAPO ++reward.reward_kwargs.overlong_buffer_cfg.len=512 ++reward.reward_kwargs.max_resp_len=2048
 T22l  | 0.5.0  | 0.6.1  | OLD_DAPO ++reward_model.reward_kwargs.overlong_buffer_cfg.len=512 ++reward_model.reward_kwargs.max_resp_len=256 | OLD_DAPO
+T22p  | 0.7.0  | 0.7.0  | OLD_DAPO ++reward_model.reward_kwargs.overlong_buffer_cfg.len=512 | OLD_DAPO ++reward_model.reward_kwargs.overlong_buffer_cfg.len=512 ++reward_model.reward_kwargs.max_resp_len=2048
+T22lp | 0.7.0  | 0.7.0  | OLD_DAPO ++reward_model.reward_kwargs.overlong_buffer_cfg.len=512 ++reward_model.reward_kwargs.max_resp_len=256 | OLD_DAPO
+T22g  | 0.5.0  | 0.6.1  | OLD_DAPO ++reward_model.reward_kwargs.overlong_buffer_cfg.len=512 ++reward_model.reward_kwargs.max_resp_len=2048 ++reward_model.reward_kwargs.overlong_buffer_cfg.enable=True | OLD_DAPO ++reward_model.reward_kwargs.overlong_buffer_cfg.len=512 ++reward_model.reward_kwargs.max_resp_len=2048 ++reward_model.reward_kwargs.overlong_buffer_cfg.enable=True ++reward_model.reward_kwargs.overlong_buffer_cfg.penalty_factor=1 ++reward_model.reward_kwargs.overlong_buffer_cfg.log=False
+T22gp | 0.7.0  | 0.7.0  | OLD_DAPO ++reward_model.reward_kwargs.overlong_buffer_cfg.len=512 ++reward_model.reward_kwargs.max_resp_len=2048 ++reward_model.reward_kwargs.overlong_buffer_cfg.enable=True | OLD_DAPO ++reward_model.reward_kwargs.overlong_buffer_cfg.len=512 ++reward_model.reward_kwargs.max_resp_len=2048 ++reward_model.reward_kwargs.overlong_buffer_cfg.enable=False
+T22g  | 0.7.1  |        | NEW_DAPO ++reward.reward_kwargs.overlong_buffer_cfg.len=512 ++reward.reward_kwargs.max_resp_len=2048 ++reward.reward_kwargs.overlong_buffer_cfg.enable=True ++reward.reward_kwargs.overlong_buffer_cfg.penalty_factor=1 | NEW_DAPO ++reward.reward_kwargs.overlong_buffer_cfg.len=512 ++reward.reward_kwargs.max_resp_len=2048 ++reward.reward_kwargs.overlong_buffer_cfg.enable=True ++reward.reward_kwargs.overlong_buffer_cfg.penalty_factor=1 ++reward.reward_kwargs.overlong_buffer_cfg.log=True
 T22r  | 0.4.0  | 0.4.1  | DAPO reward_model.overlong_buffer.enable=True reward_model.overlong_buffer.len=512 data.max_response_length=256 | DAPO reward_model.overlong_buffer.enable=True reward_model.overlong_buffer.len=64 data.max_response_length=256
 T22s  | 0.5.0  | 0.7.0  | DAPO reward_model.overlong_buffer.enable=True reward_model.overlong_buffer.len=512 data.max_response_length=256 | DAPO reward_model.overlong_buffer.len=512 data.max_response_length=256
 T14m  | 0.4.0  | 0.7.0  | DAPO algorithm.filter_groups.enable=True      | DAPO algorithm.filter_groups.enable=True algorithm.filter_groups.metric=acc
@@ -277,11 +290,24 @@ MODELS = {
     "double": '{"num_attention_heads": 12, "architectures": ["Small", "Large"]}',
     "small": '{"num_attention_heads": 12, "num_key_value_heads": 2, "max_position_embeddings": 4096}',
     "scaled": '{"max_position_embeddings": 4096, "rope_scaling": {"rope_type": "yarn", "factor": 2.0}}',
+    "layered": '{"num_attention_heads": 12, "num_hidden_layers": 28, "architectures": ["Qwen3MoeForCausalLM"], "model_type": "qwen3_moe"}',
 }
 PHRASES = {
     name: globals()[name]
     for name in (
-        *("SMALL", "SCALED", "VALUE", "FEW", "SEPARATE", "STREAMED", "LONG", "OLD_DAPO", "NEW_DAPO", "SPLIT"),
+        *(
+            "SMALL",
+            "SCALED",
+            "LAYERED",
+            "VALUE",
+            "FEW",
+            "SEPARATE",
+            "STREAMED",
+            "LONG",
+            "OLD_DAPO",
+            "NEW_DAPO",
+            "SPLIT",
+        ),
         *("TEACHER_ENGINE", "TEACHER_LOSS", "TEACHER", "CORRECTED", "CONTEXT", "VEOMNI"),
     )
 }

@@ -195,9 +195,17 @@ def applied(base: Schema, overrides: Sequence[Override], *, multirun: bool = Fal
         return (with_engine(base, str(engine)) if engine else base).tree
 
     out = apply(overrides, lambda key: key in base.groups, composed, multirun=multirun)
-    if any(each.key in base.groups and each.key != "model_engine" and each.error is None for each in overrides):
+    if any(each.key in base.groups and not _is_known(base, each) and each.error is None for each in overrides):
         out.leave_keys_open()  # only the engines of the PPO configs are known
     return out
+
+
+def _is_known(base: Schema, override: Override) -> bool:
+    """Whether the choice of a group is one whose keys are known: an engine of the PPO configs, or for supervised
+    training what is chosen without it. Source: `config/sft_trainer_engine.yaml` of the wheels 0.6.0 to 0.9.1."""
+    if override.key == "model_engine":
+        return True
+    return base.name == "sft_trainer_engine" and override.key in ("engine", "optim") and override.value.data == "fsdp"
 
 
 def with_engine(base: Schema, engine: str) -> Schema:

@@ -39,6 +39,7 @@ CRITIC_PATH = "critic.model.path"
 HEADS = "num_attention_heads"
 KV_HEADS = "num_key_value_heads"
 LONGEST = "max_position_embeddings"
+LAYERS = "num_hidden_layers"
 """Numbers of a model's own config."""
 
 TRAIN_BATCH = "data.train_batch_size"

@@ -131,6 +131,44 @@ INERT: tuple[Inert, ...] = (
         ),
         (True,),
     ),
+    *(
+        Inert(
+            Row(
+                key,
+                "use_remove_padding is False, and entropy is computed in chunks for inputs without padding only",
+                "set actor_rollout_ref.model.use_remove_padding=True, or take it away",
+                source,
+                since=since,
+                until=until,
+                when=(
+                    is_("actor_rollout_ref.model.use_remove_padding", False),
+                    is_(f"{_A}.strategy", "fsdp", "fsdp2"),
+                    is_not(f"{_A}.use_prefix_grouper", True),
+                ),
+            ),
+            (False,),
+        )
+        for key, source, since, until in (
+            (f"{_A}.entropy_from_logits_with_chunking", "workers/actor/dp_actor.py", "0.4.1", "0.7.1"),
+            (
+                f"{_A}.fsdp_config.entropy_from_logits_with_chunking",
+                "workers/engine/fsdp/transformer_impl.py",
+                "0.8.0",
+                "0.9.1",
+            ),
+        )
+    ),
+    Inert(
+        Row(
+            f"{_R}.ignore_eos",
+            "no server of this version gets it",
+            "take it away",
+            "workers/rollout/vllm_rollout, workers/rollout/sglang_rollout",
+            since="0.7.0",
+            until="0.8.0",
+        ),
+        (False,),
+    ),
     Inert(
         Row(
             "algorithm.lam",
@@ -165,6 +203,19 @@ INERT: tuple[Inert, ...] = (
 """Keys that are read only when another key says so."""
 
 TRUNCATION: tuple[Row, ...] = (
+    Row(
+        "data.truncation",
+        "VeRL 0.3 shortens what is trained on only: vLLM gets prompts that are too long as they are",
+        "set data.filter_overlong_prompts=True",
+        "utils/dataset/rl_dataset.py: raw_prompt_ids",
+        since="0.3.0",
+        until="0.3.0",
+        when=(
+            is_not("data.filter_overlong_prompts", True),
+            is_("data.truncation", "left", "right"),
+            is_(f"{_R}.name", "vllm"),
+        ),
+    ),
     Row(
         "data.truncation",
         "VeRL 0.7 no longer applies it: prompts that are too long go on as they are",

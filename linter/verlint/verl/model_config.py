@@ -11,7 +11,7 @@ from pathlib import Path
 
 from verlint import disk
 from verlint.record import dataclass
-from verlint.verl.facts import HEADS, KV_HEADS, LONGEST
+from verlint.verl.facts import HEADS, KV_HEADS, LAYERS, LONGEST
 
 TYPE_CHECKING = False  # as `typing` says it, without its import
 if TYPE_CHECKING:
@@ -33,9 +33,10 @@ class ModelConfigError(Exception):
 class ModelConfig:
     """What a model's `config.json` says.
 
-    `path` is the file as messages show it. `numbers` are heads (`HEADS`, `KV_HEADS`) and the longest sequence in tokens
-    (`LONGEST`); one that is left out, or that has two values, is missing. `scaled`: whether rotary positions are
-    scaled, None when only newer releases of transformers can tell. `factor` is by how much, 1 when not said.
+    `path` is the file as messages show it. `numbers` are heads (`HEADS`, `KV_HEADS`), the longest sequence in tokens
+    (`LONGEST`) and layers (`LAYERS`); one that is left out, or that has two values, is missing. `scaled`: whether
+    rotary positions are scaled, None when only newer releases of transformers can tell. `factor` is by how much, 1 when
+    not said.
     `architectures` are the names of its classes; `lists_architectures`: whether it says them, as a list of texts."""
 
     path: str
@@ -62,7 +63,7 @@ def read_model_config(path: Path, shown: str) -> ModelConfig:
     if not isinstance(data, dict):
         raise ModelConfigError(f"{shown}: is no config of a model: not a JSON object")
     found = _config(data, shown)
-    if not found.numbers:
+    if not set(found.numbers) - {LAYERS}:
         raise ModelConfigError(f"{shown}: is no config of a model: it has neither {HEADS} nor {LONGEST}")
     return found
 
@@ -79,7 +80,7 @@ def _bytes(path: Path) -> bytes:
 def _config(data: Mapping[str, Any], shown: str) -> ModelConfig:
     parts = [data, *(part for name in _PARTS if isinstance(part := data.get(name), dict))]
     numbers: dict[str, int] = {}
-    for name in (HEADS, KV_HEADS, LONGEST):
+    for name in (HEADS, KV_HEADS, LONGEST, LAYERS):
         values = set(_counts(parts, name))
         if len(values) == 1:
             numbers[name] = values.pop()

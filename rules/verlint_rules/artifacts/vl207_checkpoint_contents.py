@@ -4,15 +4,17 @@
 moments: the loss jumps, and the log looks like any other resume. Without `hf_model` there is no model in
 `actor/huggingface`, only the shards, which something has to merge before an evaluation can load them. With LoRA the
 `hf_model` holds the base weights under `base_model.…` names and the adapter beside them: what loads the folder as a
-model does not get the trained one.
+model does not get the trained one. `verl.model_merger` does the same with the shards of such a run: the base model goes
+to `--target_dir`, the adapter to `lora_adapter` below, to 0.7.1 with `lora_alpha` 0, which switches it off.
 
 Reported for a run that is told to resume (`resume_mode` or `resume_from_path` is written, or an earlier run of the
 same script saved there) while its checkpoints have no optimizer, unless `load_contents` leaves it out as well; for a
 folder `…/actor/huggingface` that a command reads, that the run does not write and nothing merges; for
 `…/global_step_N/actor` itself, the shards, where a server or a trainer takes it for a model; for
 `…/global_step_N/huggingface`, and for a merger that is given `…/global_step_N` or the backend of another engine, since
-the trainer saves each role in a folder of its own; and for `hf_model` of a run with LoRA. Silent where the contents
-are not written plainly.
+the trainer saves each role in a folder of its own; for `hf_model` of a run with LoRA; and for a program that takes what
+the merger of the same script made of such a run for the trained model. Silent where the contents are not written
+plainly.
 
 Fix: add `optimizer` or `hf_model` to `save_contents`, or merge the shards first; merge the adapter of a LoRA run. The
 unsafe fix changes the list where it is written.
@@ -74,6 +76,8 @@ def check(experiment: Experiment, ctx: Context) -> Iterator[Finding]:
         if is_training(launch) and saves(launch) and not is_test(launch):
             yield from _without_optimizer(launch, ctx)
             yield from _of_adapter(launch, ctx)
+    if any((launch["actor_rollout_ref.model.lora_rank"].number() or 0) > 0 for launch in launches):
+        yield from _of_merged_adapters(script, ctx)
     if experiment.root:
         yield from _of_pairs(script, ctx)
         yield from _unwritten(script, ctx)
@@ -136,6 +140,21 @@ def _of_adapter(launch: Launch, ctx: Context) -> Iterator[Finding]:
     found = ctx.fail(said[0], message, help="take hf_model away, and merge the adapter before the model is used")
     found = found.with_related(rank.span, f"{rank.key} = {rank}")
     yield _mended(found, "leave hf_model out", list_without(said[0], "hf_model"))
+
+
+def _of_merged_adapters(script: Script, ctx: Context) -> Iterator[Finding]:
+    from verlint_rules.artifacts.adapters import RANK, misread
+
+    for each in misread(script, ctx.project):
+        if each.alone:
+            message = "this folder holds the base model: the merger writes what LoRA trained to lora_adapter below it"
+            help = "load the adapter of the checkpoint beside the base model, or merge it into the model first"
+        else:
+            message = "the merger of this VeRL writes lora_alpha 0 into the adapter, which then has no effect"
+            help = "take the adapter that VeRL saves itself, …/actor/lora_adapter, or set lora_alpha in its config"
+        rank = each.launch[RANK]
+        found = ctx.fail(each.word, message, help=help, severity=ERROR)
+        yield found.with_related(each.merger.span, "merged here").with_related(rank.span, f"{rank.key} = {rank}")
 
 
 def _of_shards(script: Script, ctx: Context) -> Iterator[Finding]:

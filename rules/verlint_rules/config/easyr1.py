@@ -83,6 +83,7 @@ _CONFIGS = ("verl/trainer/config.py", "verl/workers/actor/config.py", "verl/work
 _PROMPT = "data.max_prompt_length"
 _RESPONSE = "data.max_response_length"
 _BATCHED = "worker.rollout.max_num_batched_tokens"
+_WINDOW = "worker.rollout.max_model_len"
 _DEFAULTS = {_PROMPT: 512, _RESPONSE: 512, _BATCHED: 8192}
 
 
@@ -124,6 +125,7 @@ def _is_at_hand(key: str, ctx: Context) -> bool:
 
 def token_budget(launch: Launch, ctx: Context) -> Iterator[Finding]:
     """Its rollout stops where a whole sequence does not fit into a batch of vLLM, with chunked prefill or without."""
+    yield from _window(launch, ctx)
     sizes = {key: _size(launch, key) for key in _DEFAULTS}
     prompt, response, batched = (sizes[key] for key in (_PROMPT, _RESPONSE, _BATCHED))
     if prompt is None or response is None or batched is None or batched >= prompt + response:
@@ -143,6 +145,29 @@ def token_budget(launch: Launch, ctx: Context) -> Iterator[Finding]:
     for value in given[1:]:
         finding = finding.with_related(value.span, f"{value.key} = {value}")
     yield finding
+
+
+def _window(launch: Launch, ctx: Context) -> Iterator[Finding]:
+    """`max_model_len` goes to vLLM as it is, which refuses prompts that leave no room and ends all answers there."""
+    window = launch[_WINDOW].number() if launch[_WINDOW].given else None
+    prompt, response = _size(launch, _PROMPT), _size(launch, _RESPONSE)
+    if not window or prompt is None or response is None:
+        return
+    if window <= prompt:
+        key, size, what = _PROMPT, prompt, "leaves no room for an answer to a prompt of"
+        effect = "vLLM refuses such a prompt or answers nothing"
+    elif window < response:
+        key, size, what = _RESPONSE, response, "is below"
+        effect = "vLLM ends every answer before that"
+    else:
+        return
+    finding = ctx.fail(
+        launch[_WINDOW],
+        f"{_said(launch, _WINDOW, window)} {what} {_said(launch, key, size)}: {effect} (vllm_rollout_spmd.py)",
+        help=f"leave {_WINDOW} out, or set it to {prompt + response:g}",
+    )
+    finding = with_value(finding, launch[_WINDOW], f"{prompt + response:g}", safe=False)
+    yield finding.with_related(launch[key].span, f"{key} = {launch[key]}") if launch[key].given else finding
 
 
 def _size(launch: Launch, key: str) -> float | None:

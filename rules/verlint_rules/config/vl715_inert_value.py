@@ -3,7 +3,9 @@
 Some keys count only when another one says so. `kl_loss_coef=0.01` without `use_kl_loss=True` puts no KL into the loss;
 since VeRL 0.4 `algorithm.kl_ctrl.kl_coef` needs `algorithm.use_kl_in_reward=True`; estimators of groups know neither
 `gamma` nor `lam`. The run then is not the one that the launcher seems to describe. `trainer.critic_warmup` without a
-critic does have an effect, but not that one: the actor is not trained for the first steps.
+critic does have an effect, but not that one: the actor is not trained for the first steps. Entropy is computed in
+chunks (`entropy_from_logits_with_chunking`) for inputs without padding only, and `rollout.ignore_eos` reaches no server
+of 0.7 and 0.8.
 
 A warning where a default decides; for coefficients, `gamma` and `lam` an information where the launcher itself says the
 other thing (`use_kl_loss=False`, an estimator without lambda).
@@ -41,7 +43,7 @@ _KEPT = frozenset(
     on=Launch,
     severity=WARNING,
     since="0.1",
-    words=("kl_loss_coef", "kl_coef", "norm_adv", "lam", "gamma", "critic_warmup"),
+    words=("kl_loss_coef", "kl_coef", "norm_adv", "lam", "gamma", "critic_warmup", "with_chunking", "ignore_eos"),
 )
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
     view = view_of(launch)

@@ -1,8 +1,9 @@
-"""`data.truncation` is not applied by VeRL since 0.7.
+"""`data.truncation` is not applied by VeRL 0.3, and no longer since 0.7.
 
 The key is still read and never used. VeRL 0.7 hands prompts on that are longer than `data.max_prompt_length`; since 0.8
 they lose their beginning, with a line in the log, whatever the key says: `error` raises none, `right` and `middle` keep
-another part. Only `data.filter_overlong_prompts=True` keeps such prompts out.
+another part. VeRL 0.3 shortens what is trained on, while vLLM gets the whole prompt, and stops at one that leaves no
+room for an answer. Only `data.filter_overlong_prompts=True` keeps such prompts out.
 
 Silent for supervised training, which does truncate, when long prompts are filtered, for `left` since 0.8, which is what
 happens, and when nobody wrote the key.

@@ -5,8 +5,12 @@ part would be smaller than the others:
 
 - FSDP: the samples are a multiple of all GPUs. To VeRL 0.5 always; since 0.6 not with dynamic batching, where the
   first step still fails unless they are a multiple of the data parallel ranks (GPUs / sequence parallel size).
-- Megatron: the GPUs are a multiple of tensor x pipeline x context parallel size, and the samples of the data parallel
-  ranks x `ppo_micro_batch_size_per_gpu`.
+- Megatron: the GPUs are a multiple of tensor x pipeline x context parallel size, and of expert x expert tensor x
+  pipeline parallel size (the tensor parallel size where no other is given for experts); the samples are one of the data
+  parallel ranks x `ppo_micro_batch_size_per_gpu`; and the layers of the model one of the pipeline parallel size, unless
+  `override_transformer_config` lays them out.
+- With `trainer.balance_batch`, the default, all samples to 0.6.1 are a multiple of all GPUs, also where some of these
+  share a sample.
 - To 0.4.1 prompts are dealt to the GPUs before they are repeated, so `data.train_batch_size` itself must divide.
 - Rollouts through the agent loop are dealt to `rollout.agent.num_workers` workers, 8 unless said otherwise.
 - Since 0.8 the samples of an update (`ppo_mini_batch_size` x `rollout.n`) are a multiple of the data parallel ranks;
@@ -33,6 +37,7 @@ from collections.abc import Iterator
 from verlint.experiment.launch import Launch
 from verlint.finding import Finding
 from verlint.rule import ERROR, Context, rule
+from verlint.verl.constraints import SUPERVISED
 from verlint_rules.config.rejections import rejections
 
 
@@ -51,7 +56,11 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
 
         yield from batches(launch, ctx)
         return
-    from verlint.verl.constraints.batch import ROWS
-    from verlint.verl.constraints.supervised import BATCHES
+    if launch.entry in SUPERVISED:
+        from verlint.verl.constraints.supervised import BATCHES
 
-    yield from rejections(launch, ctx, (*ROWS, *BATCHES))
+        yield from rejections(launch, ctx, BATCHES)
+        return
+    from verlint.verl.constraints.batch import ROWS
+
+    yield from rejections(launch, ctx, ROWS)

@@ -25,6 +25,7 @@ from collections.abc import Iterator
 from verlint.experiment.launch import Launch
 from verlint.finding import Finding
 from verlint.rule import ERROR, Context, rule
+from verlint.verl.constraints import SUPERVISED
 from verlint_rules.config.rejections import rejections
 
 
@@ -43,8 +44,12 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
 
         yield from mini_batches(launch, ctx)
         return
+    if launch.entry in SUPERVISED:
+        from verlint.verl.constraints.supervised import PARTS
+
+        yield from rejections(launch, ctx, PARTS)
+        return
     from verlint.verl.constraints.mini import ROWS as OF_BATCH
     from verlint.verl.constraints.ranks import ROWS as OF_RANKS
-    from verlint.verl.constraints.supervised import PARTS
 
-    yield from rejections(launch, ctx, (*OF_BATCH, *OF_RANKS, *PARTS))
+    yield from rejections(launch, ctx, (*OF_BATCH, *OF_RANKS))

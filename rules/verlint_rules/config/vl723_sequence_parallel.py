@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from verlint.experiment.launch import Launch
 from verlint.finding import Finding
 from verlint.rule import ERROR, Context, rule
+from verlint.verl.constraints import SUPERVISED
 from verlint_rules.config.rejections import rejections
 
 
@@ -35,7 +36,11 @@ from verlint_rules.config.rejections import rejections
     words=("main_ppo", "main_dapo", "fsdp_sft_trainer"),
 )
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
-    from verlint.verl.constraints.sequence import ROWS
-    from verlint.verl.constraints.supervised import SEQUENCES
+    if launch.entry in SUPERVISED:
+        from verlint.verl.constraints.supervised import SEQUENCES
 
-    yield from rejections(launch, ctx, (*ROWS, *SEQUENCES))
+        yield from rejections(launch, ctx, SEQUENCES)
+        return
+    from verlint.verl.constraints.sequence import ROWS
+
+    yield from rejections(launch, ctx, ROWS)

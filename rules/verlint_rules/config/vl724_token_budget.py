@@ -7,7 +7,8 @@ critic; their default is the actor's, and then only that one is named.
 
 Up to 0.6.1 vLLM in one process with the trainer wants `rollout.max_num_batched_tokens` (8192 unless said otherwise)
 to hold a whole sequence while chunked prefill is on, and stops otherwise, although chunks are what it is for. EasyR1
-wants the same of `worker.rollout.max_num_batched_tokens`, with chunked prefill and without.
+wants the same of `worker.rollout.max_num_batched_tokens`, with chunked prefill and without; a
+`worker.rollout.max_model_len` there must leave room for an answer to the longest prompt, and hold the longest answer.
 
 With the model's `config.json` at hand (that of `--model-config`, else that in the folder which
 `actor_rollout_ref.model.path` names) the sequence is held against its `max_position_embeddings` as well. Up to 0.6.1

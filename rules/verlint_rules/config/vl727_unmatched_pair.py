@@ -3,9 +3,10 @@
 VeRL checks many pairs of keys, some at start-up, some in the first step, when the models are loaded and the samples
 are made: dynamic batching of actor and log-probs (since 0.8 both or none), sampling in validation and the temperature
 of training, log-probs of the rollout and bypass mode, statistics of the engine and prometheus, group filtering and
-its metric, the overlong penalty and its longest response, resuming and an HDFS folder, multi-turn and its tools,
-Megatron and its bridge, conversations (`rollout.mode=async`, multi-turn with SGLang) and `data.return_raw_chat` (to
-0.6.1), dynamic context parallelism and packed sequences, a distillation and its teacher.
+its metric, the overlong penalty, its longest response and its log, resuming and an HDFS folder, multi-turn and its
+tools, Megatron, its bridge, and the models that VeRL loads without one, fused kernels and padded sequences,
+conversations (`rollout.mode=async`, multi-turn with SGLang) and `data.return_raw_chat` (to 0.6.1), dynamic context
+parallelism and packed sequences, a distillation and its teacher.
 
 Which pairs there are depends on the version in use; the message names the check.
 

@@ -36,10 +36,6 @@ from verlint.verl.versions import is_version
 from verlint_rules.config.own_code import has_own_config, is_made, named_objects, source_of
 from verlint_rules.config.view import on_unnamed_fork, view_of
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import ast
-
 _ENTRIES = frozenset(["verl.trainer.main_ppo", "recipe.dapo.main_dapo"])
 _MANAGERS = ("reward_model.reward_manager", "reward_manager.name", "reward.reward_manager.name")
 _SOURCES = ("reward_manager.source", "reward.reward_manager.source")
@@ -152,23 +148,17 @@ class _Function:
 
 def _function(source: Source, name: str) -> _Function | None:
     """The function of a file, if a plain `def` at its top level is all that makes the name."""
-    import ast
+    from verlint.languages.python.tree import offset
+    from verlint_rules.config.own_functions import function_of
 
-    from verlint.languages.python.tree import offset, tree
-
-    module = tree(source.text)
-    if module is None:
+    made = function_of(source, name)
+    if made is None:
         return None
-    made = [node for node in module.body if name in _names_made(node)]
-    if len(made) != 1 or not isinstance(made[0], (ast.FunctionDef, ast.AsyncFunctionDef)) or made[0].decorator_list:
-        return None
-    if f"global {name}" in source.text:
-        return None
-    args = made[0].args
+    args = made.args
     positional = [*args.posonlyargs, *args.args]
     plain = positional[: len(positional) - len(args.defaults)]
     only = [each for each, default in zip(args.kwonlyargs, args.kw_defaults, strict=True) if default is None]
-    start = source.text.find("def ", offset(source, made[0].lineno))
+    start = source.text.find("def ", offset(source, made.lineno))
     return _Function(
         start,
         source.text.find("\n", start) if "\n" in source.text[start:] else len(source.text),
@@ -178,21 +168,6 @@ def _function(source: Source, name: str) -> _Function | None:
         args.kwarg is not None,
         args.vararg is not None,
     )
-
-
-def _names_made(node: ast.stmt) -> set[str]:
-    """Names that a statement at the top of a file may make."""
-    import ast
-
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        return {node.name}
-    names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
-    for each in ast.walk(node):
-        if isinstance(each, (ast.Import, ast.ImportFrom)):
-            names |= {alias.asname or alias.name for alias in each.names}
-        elif isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            names.add(each.name)
-    return names
 
 
 def _unfit(

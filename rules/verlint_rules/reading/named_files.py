@@ -20,7 +20,6 @@ from verlint.lazy import pattern
 from verlint.pathglob import matches
 from verlint.record import dataclass
 from verlint.value import Hole, Text
-from verlint_rules.reading.purposes import same_purpose
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -236,6 +235,8 @@ def _near(path: str, bases: Sequence[str], project: Project, cutoff: float = 0.7
 
     A script for something else is none, however alike the names are: `extract.sh` does not do what `eval.sh` was to."""
     from difflib import get_close_matches
+
+    from verlint_rules.reading.purposes import same_purpose
 
     folder, name = posixpath.split(path)
     suffix = posixpath.splitext(name)[1]

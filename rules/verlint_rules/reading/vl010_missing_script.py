@@ -34,7 +34,6 @@ from verlint_rules.reading.named_files import (
     missing_from_spec,
     missing_of_command,
 )
-from verlint_rules.reading.purposes import is_slip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -137,6 +136,8 @@ def _message(missing: Missing) -> str:
 
 
 def _help(missing: Missing) -> str:
+    from verlint_rules.reading.purposes import is_slip
+
     if not missing.near:
         return "correct the path, or add the file"
     verb = "name" if missing.kind == "config" else "call"
@@ -153,6 +154,8 @@ def _is_read_only(span: Span) -> bool:
 
 def _with_fix(finding: Finding, span: Span | None, missing: Missing) -> Finding:
     """Offer the name that is misspelt where the path is written in one piece."""
+    from verlint_rules.reading.purposes import is_slip
+
     if span is None or not missing.near or not is_slip(missing.path, missing.near):
         return finding
     written = span.in_file()

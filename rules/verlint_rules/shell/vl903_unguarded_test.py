@@ -31,7 +31,6 @@ from verlint.record import dataclass
 from verlint.rule import ERROR, WARNING, Context, rule
 from verlint.source import Span
 from verlint.value import Hole, Literal, Text
-from verlint_rules.shell.names_in_text import asked_for, given_names, set_names
 from verlint_rules.shell.tests_of_variables import NUMERIC, Outcome, Word, consequence, is_false_anyway, judge, short
 
 _VARIABLE = pattern(r"(?P<quote>\"?)\$(?:(?P<bare>[A-Za-z_]\w*)|\{(?P<braced>[A-Za-z_]\w*)\})(?P=quote)")
@@ -100,6 +99,8 @@ def _check_test(variants: Sequence[Variant], ctx: Context) -> Finding | None:
     judged = [(variant, found) for variant in variants if (found := _empty_operands(variant)) is not None]
     if not judged:
         return None
+    from verlint_rules.shell.names_in_text import given_names
+
     variant, (operands, outcome) = judged[0]
     text = variant.command.span.source.text
     if len(judged) < len(variants) and any(each.name in given_names(text) for each in operands):
@@ -158,6 +159,8 @@ def _operand(word: Text | None, span: Span, variant: Variant) -> _Operand | None
     if _is_asked_for(span, name):
         return None
     if word is None or word.known == "":
+        from verlint_rules.shell.names_in_text import set_names
+
         empty = name in set_names(span.source.text)
         return None if nounset and word is None and not empty else _Operand(name, span, name, empty)
     holes = word.holes
@@ -205,6 +208,8 @@ def _starters(variant: Variant) -> list[str]:
 
 
 def _is_asked_for(span: Span, name: str) -> bool:
+    from verlint_rules.shell.names_in_text import asked_for
+
     return asked_for(span.source.text).get(name, span.start) < span.start
 
 

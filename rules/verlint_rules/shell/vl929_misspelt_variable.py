@@ -3,10 +3,11 @@
 Programs take nothing from a variable that is called nearly like theirs, and say nothing about it: with
 `CUDA_VISABLE_DEVICES=0,1` the run takes all GPUs, with `WANDB_MODEL=offline` it goes online.
 
-Reported are exported names that differ from a well-known one by a letter, a plural or an underscore, or by one word
-that is shortened (`VLLM_ATTN_BACKEND`) or has two letters wrong, and that nothing takes: they stand in front of a `=`
-only, in the launcher and in all code and config of the project. Names that vLLM, Ray, NCCL, PyTorch, wandb, Hugging
-Face or VeRL read are no slips. Keys and tokens in the plural and names with a number are left alone.
+Reported are exported names that differ from a well-known one by a letter, a plural or an underscore, by one small
+letter (`CUDA_VISIBLE_DEVICESi`), or by one word that is shortened (`VLLM_ATTN_BACKEND`) or has two letters wrong, and
+that nothing takes: they stand in front of a `=` only, in the launcher and in all code and config of the project.
+Names that vLLM, Ray, NCCL, PyTorch, wandb, Hugging Face or VeRL read are no slips. Keys and tokens in the plural and
+names with a number are left alone.
 
 The other way round, a scheduler sets what it sets: `$SLURM_JOB_NUM_NODE` is empty, and `$((SLURM_JOB_NUM_NODE - 1))` is
 -1. Reported are names like one of Slurm's or SkyPilot's that neither of them nor the script sets.
@@ -132,10 +133,12 @@ def _scheduler_s(name: str) -> str:
 
 def _near(name: str) -> str:
     """The well-known name that a name was meant to be, "" for none."""
-    if _is_left_alone(name):
-        return ""
     from verlint_rules.shell.known_variables import ALSO_READ, MEANT, OPEN
 
+    if sum(map(str.islower, name)) == 1:
+        return next((each for each in (name.upper(), re.sub("[a-z]", "", name)) if each in MEANT), "")
+    if _is_left_alone(name):
+        return ""
     if name in MEANT or name in ALSO_READ or name.startswith(OPEN):
         return ""
     return _alike(name, MEANT) or next((each for each in sorted(MEANT) if _is_shortened(name, each)), "")

@@ -13,7 +13,9 @@ from verlint.verl.facts import (
     ACTOR,
     DYNAMIC,
     GPUS,
+    LAYERS,
     MINI_BATCH,
+    MODEL_PATH,
     NODES,
     ROLLOUT,
     SAMPLES_OF_PROMPT,
@@ -137,6 +139,36 @@ def _expert_parallel_message(facts: Facts) -> str:
     tensor, experts, pipeline = _expert_size(facts)
     sizes = f"expert tensor {tensor} x {facts.said(_EXPERTS[0])} x {facts.said(_PARALLEL[1])}"
     return f"{gpus_are(facts)} not a multiple of {tensor * experts * pipeline} = {sizes}"
+
+
+_EVEN = ("LlamaForCausalLM", "MixtralForCausalLM", "Qwen2ForCausalLM", "Qwen3ForCausalLM", "Qwen3MoeForCausalLM")
+"""Classes whose layers Megatron lays out by their number alone: no layers beside, as for the prediction of more tokens.
+"""
+
+
+def _uneven_stages(facts: Facts) -> bool:
+    """Whether layers are left over when the stages of a pipeline take the same number each, and nothing says that they
+    do not."""
+    if facts.strategy != "megatron" or (stages := facts.count(_PARALLEL[1])) <= 1:
+        return False
+    if facts.of_model(LAYERS) % stages == 0 or facts.model is None or facts.model.architectures[:1] not in _ONES:
+        return False
+    layout = facts.plain(f"{_MEGATRON}.override_transformer_config")
+    return isinstance(layout, dict) and not any("pipeline" in str(key) for key in layout)
+
+
+_ONES = tuple((each,) for each in _EVEN)
+
+
+def _stages_help(facts: Facts) -> str:
+    fitting = [each for each in divisors(facts.of_model(LAYERS)) if each < facts.count(_PARALLEL[1])]
+    more = f"+{_MEGATRON}.override_transformer_config.num_layers_in_last_pipeline_stage"
+    return f"set {_PARALLEL[1]}={fitting[-1]}, or give the last stage its own number with {more}"
+
+
+def _balanced_over_gpus(facts: Facts) -> bool:
+    """To 0.6.1 the batch is balanced over all GPUs, whatever they share."""
+    return facts.flag(BALANCE) and facts.trains and _samples_over_gpus(facts)
 
 
 def _minimal(facts: Facts) -> int:
@@ -349,6 +381,16 @@ ROWS: tuple[Row, ...] = (
         verify="python3 -c 'import megatron.core as m; print(m.__version__)'  # 0.9 and newer: null is the size of TP",
     ),
     Row(
+        "W32",
+        "0.4.0",
+        (_PARALLEL[1], MODEL_PATH),
+        _uneven_stages,
+        lambda facts: f"{facts.of_model_said(LAYERS)} is not a multiple of {facts.said(_PARALLEL[1])}",
+        _stages_help,
+        "Megatron: num_layers must be divisible by pipeline_model_parallel_size",
+        AT_WORKERS,
+    ),
+    Row(
         "V3",
         "0.4.0",
         (TRAIN_BATCH, SAMPLES_OF_PROMPT, _MICRO, GPUS),
@@ -437,5 +479,18 @@ ROWS: tuple[Row, ...] = (
         entries=STOCK,
         unless=("V1", "W18d"),
         fix=lambda facts: (TRAIN_BATCH, str(above(facts.count(TRAIN_BATCH), facts.dp))),
+    ),
+    Row(
+        "T30",
+        "0.4.0",
+        (BALANCE, *_KEYS),
+        _balanced_over_gpus,
+        lambda facts: f"{facts.said(BALANCE)} parts {said_samples(facts)} samples among {facts.gpus_said()}",
+        lambda facts: f"set {BALANCE}=False, or {_gpus_help(facts).removeprefix('set ')}",
+        "get_seqlen_balanced_partitions: assert",
+        AT_STEP,
+        until="0.6.1",
+        entries=STOCK,
+        unless=("V1", "V2", "V3", "W3", "W18", "W18d", "W19"),
     ),
 )

@@ -17,6 +17,7 @@ from verlint.verl.facts import (
     ESTIMATOR,
     GPUS,
     MODEL,
+    MODEL_PATH,
     NODES,
     ROLLOUT,
     SEQUENCE_PARALLEL,
@@ -24,6 +25,7 @@ from verlint.verl.facts import (
     Facts,
     short,
 )
+from verlint.verl.undecided import Undecided
 
 LOG_PROB_DYNAMIC = f"{ROLLOUT}.log_prob_use_dynamic_bsz"
 TEMPERATURE = f"{ROLLOUT}.temperature"
@@ -36,6 +38,7 @@ HDFS = "trainer.default_hdfs_dir"
 RESUME = "trainer.resume_mode"
 BYPASS = "algorithm.rollout_correction.bypass_mode"
 LOG_PROBS = f"{ROLLOUT}.calculate_log_probs"
+LOSS = f"{ACTOR}.policy_loss"
 PROMETHEUS = f"{ROLLOUT}.prometheus.enable"
 NO_STATS = f"{ROLLOUT}.disable_log_stats"
 FILTER = "algorithm.filter_groups.enable"
@@ -137,6 +140,11 @@ def _bypass(facts: Facts) -> bool:
     return facts.flag(BYPASS) and not facts.flag(LOG_PROBS) and facts.trains
 
 
+def _sealed_loss(facts: Facts) -> bool:
+    """0.6.1 writes the correction into the loss of the actor, whose config takes no new keys."""
+    return facts.flag(BYPASS) and facts.flag(LOG_PROBS) and facts.trains and not facts.has(f"{LOSS}.rollout_correction")
+
+
 def _hidden_stats(facts: Facts) -> bool:
     return facts.flag(PROMETHEUS) and facts.flag(NO_STATS)
 
@@ -233,6 +241,37 @@ def _half_without_bridge(facts: Facts) -> bool:
 
 def _legacy_megatron(facts: Facts) -> bool:
     return facts.strategy == "megatron" and facts.implementation == "legacy"
+
+
+LOADED = ("LlamaForCausalLM", "Qwen2ForCausalLM")
+"""Models that VeRL itself brings into Megatron. Source: `models/weight_loader_registry.py:get_weight_loader`, the same
+from 0.4.0 to 0.7.1."""
+SHARDS = f"{MEGATRON}.use_dist_checkpointing"
+
+
+def _class_of_model(facts: Facts) -> str:
+    """The one class that the model's config names."""
+    if facts.model is None or len(facts.model.architectures) != 1:
+        raise Undecided(MODEL_PATH)
+    return facts.model.architectures[0]
+
+
+def _not_loaded(facts: Facts) -> bool:
+    if not _legacy_megatron(facts) or facts.flag(BRIDGE) or facts.flag(SHARDS):
+        return False
+    return facts.flag(f"{ACTOR}.load_weight", otherwise=True) and _class_of_model(facts) not in LOADED
+
+
+def _not_loaded_help(facts: Facts) -> str:
+    shards = f"{SHARDS}=True with a checkpoint of Megatron's"
+    return f"set {BRIDGE}=True, or {shards}" if facts.has(BRIDGE) else f"set {shards}"
+
+
+def _dense_log_probs(facts: Facts) -> bool:
+    """The fused kernels give the engine one row for each sample where it takes one for each token."""
+    if facts.implementation != "engine" or not facts.sharded or not facts.trains:
+        return False
+    return facts.flag(FUSED) and not facts.flag(REMOVE_PADDING)
 
 
 def _unshared_sequences(facts: Facts) -> bool:
@@ -353,12 +392,17 @@ def _eager_quantization(facts: Facts) -> bool:
 # ---- the overlong penalty of the reward manager `dapo`
 
 
-def _overlong_rows(section: str, manager: str, since: str, until: str, *, only_enabled: bool) -> tuple[Row, ...]:
+def _overlong_rows(
+    section: str, manager: str, since: str, until: str, *, only_enabled: bool, loop: str = ""
+) -> tuple[Row, ...]:
+    """`loop` is the key that must be on for the manager to be made."""
     buffer, longest = f"{section}.reward_kwargs.overlong_buffer_cfg", f"{section}.reward_kwargs.max_resp_len"
     enabled, length = f"{buffer}.enable", f"{buffer}.len"
 
     def used(facts: Facts) -> bool:
         if facts.get(manager, "naive") != "dapo" or not facts.given(length):
+            return False
+        if loop and not facts.flag(loop):
             return False
         return not only_enabled or facts.flag(enabled)
 
@@ -368,10 +412,14 @@ def _overlong_rows(section: str, manager: str, since: str, until: str, *, only_e
     def too_long(facts: Facts) -> bool:
         return used(facts) and facts.count(length) > facts.count(longest)
 
-    source = "DAPORewardManager"
+    def missing(facts: Facts) -> str:
+        return next((each for each in fields if facts.get(each, None) is None), "")
+
+    fields = (f"{buffer}.penalty_factor", f"{buffer}.log")
+    source, mark = "DAPORewardManager", "p" if loop else ""
     return (
         Row(
-            "T22",
+            f"T22{mark}",
             since,
             (length, enabled),
             unbounded,
@@ -383,7 +431,7 @@ def _overlong_rows(section: str, manager: str, since: str, until: str, *, only_e
             entries=STOCK,
         ),
         Row(
-            "T22l",
+            f"T22l{mark}",
             since if since != "0.4.1" else "0.5.0",
             (length, longest),
             too_long,
@@ -391,6 +439,18 @@ def _overlong_rows(section: str, manager: str, since: str, until: str, *, only_e
             lambda facts: f"set {length} to the last part of the response that is penalised, below {longest}",
             source,
             AT_WORKERS,
+            until=until,
+            entries=STOCK,
+        ),
+        Row(
+            f"T22g{mark}",
+            since if since != "0.4.1" else "0.5.0",
+            (enabled, length),
+            lambda facts: used(facts) and facts.flag(enabled) and bool(missing(facts)),
+            lambda facts: f"{facts.said(enabled)} reads {missing(facts)}, which is not set and has no default",
+            lambda facts: f"add +{missing(facts)}={'False' if missing(facts).endswith('.log') else '1.0'}",
+            f"{source}: ConfigAttributeError",
+            AT_STEP,
             until=until,
             entries=STOCK,
         ),
@@ -540,6 +600,18 @@ ROWS: tuple[Row, ...] = (
         entries=STOCK,
     ),
     Row(
+        "T18s",
+        "0.6.1",
+        (BYPASS,),
+        _sealed_loss,
+        lambda facts: f"{facts.said(BYPASS)} adds rollout_correction to {short(LOSS)}, whose config takes no new keys",
+        lambda facts: f"use VeRL 0.7.0, or set {BYPASS}=False",
+        "apply_rollout_correction: ConfigKeyError",
+        AT_STEP,
+        until="0.6.1",
+        entries=STOCK,
+    ),
+    Row(
         "W23",
         "0.7.0",
         (PROMETHEUS, NO_STATS),
@@ -622,6 +694,17 @@ ROWS: tuple[Row, ...] = (
         entries=STOCK,
     ),
     Row(
+        "W22d",
+        "0.8.0",
+        (FUSED, REMOVE_PADDING),
+        _dense_log_probs,
+        lambda facts: f"{facts.said(FUSED)} gives log-probs that this version takes with {short(REMOVE_PADDING)} only",
+        lambda facts: f"set {REMOVE_PADDING}=True, or {FUSED}=False",
+        "no_padding_2_padding: assert",
+        AT_STEP,
+        until="0.8.0",
+    ),
+    Row(
         "W22g",
         "0.7.1",
         (PREFIX_GROUPER, FUSED, SUM_PI),
@@ -695,6 +778,20 @@ ROWS: tuple[Row, ...] = (
         fix=lambda facts: (BRIDGE, "True"),
     ),
     Row(
+        "D21l",
+        "0.4.0",
+        (BRIDGE, SHARDS, MODEL_PATH),
+        _not_loaded,
+        lambda facts: (
+            f"VeRL's own loader for Megatron knows {' and '.join(LOADED)} only, not {_class_of_model(facts)}"
+            f" ({facts.model.path if facts.model else ''})"
+        ),
+        _not_loaded_help,
+        "get_weight_loader: loader is not supported for now",
+        AT_WORKERS,
+        until="0.7.1",
+    ),
+    Row(
         "D21u",
         "0.2.0",
         (SEQUENCE_PARALLEL, STRATEGY),
@@ -754,6 +851,14 @@ ROWS: tuple[Row, ...] = (
     *_pool_rows("reward.reward_model", "0.7.1", ""),
     *_recipe_rows(),
     *_overlong_rows("reward_model", "reward_model.reward_manager", "0.4.1", "0.6.1", only_enabled=False),
+    *_overlong_rows(
+        "reward_model",
+        "reward_model.reward_manager",
+        "0.7.0",
+        "0.7.0",
+        only_enabled=False,
+        loop="reward_model.use_reward_loop",
+    ),
     *_overlong_rows("reward", "reward.reward_manager.name", "0.7.1", "0.8.0", only_enabled=False),
     *_overlong_rows("reward", "reward.reward_manager.name", "0.9.0", "", only_enabled=True),
 )

@@ -6,7 +6,7 @@ Sources: `RolloutConfig.__post_init__` (from 0.7.0), `workers/rollout/{vllm,sgla
 from __future__ import annotations
 
 from verlint.verl.constraints import AT_STEP, AT_WORKERS, STOCK, Row
-from verlint.verl.facts import ACTOR, ESTIMATOR, ROLLOUT, Facts
+from verlint.verl.facts import ACTOR, ESTIMATOR, ROLLOUT, SAMPLES_OF_PROMPT, Facts
 
 MODE = f"{ROLLOUT}.mode"
 EAGER = f"{ROLLOUT}.enforce_eager"
@@ -31,6 +31,11 @@ def _without_v1(facts: Facts) -> bool:
     return facts.trainer == "v1" and facts.trains
 
 
+def _repeated_greedy(facts: Facts) -> bool:
+    """The greedy samples are made of prompts that are repeated already, and put beside those that are not."""
+    return facts.text(ESTIMATOR) == "remax" and facts.count(SAMPLES_OF_PROMPT, 1) > 1 and facts.trains
+
+
 ROWS: tuple[Row, ...] = (
     Row(
         "D2",
@@ -41,6 +46,18 @@ ROWS: tuple[Row, ...] = (
         lambda facts: f"remove {MODE}, async is the only mode",
         "RolloutConfig",
         AT_WORKERS,
+    ),
+    Row(
+        "W33",
+        "0.4.1",
+        (MODE,),
+        lambda facts: facts.get(MODE) == "async" and facts.text(NAME) in ("vllm", "sglang"),
+        lambda facts: f"{facts.said(MODE)} needs workers that recipe.dapo.main_dapo of this version does not start",
+        lambda facts: f"set {MODE}=sync, or use VeRL 0.7.0",
+        "main_dapo: ActorRolloutRefWorker, not AsyncActorRolloutRefWorker",
+        AT_WORKERS,
+        until="0.6.1",
+        entries=("recipe.dapo.main_dapo",),
     ),
     Row(
         "W9",
@@ -77,6 +94,21 @@ ROWS: tuple[Row, ...] = (
         lambda facts: f"set {USE_V1}=False and {SUM_PI}=True",
         "compute_advantage: assert",
         AT_STEP,
+        entries=STOCK,
+    ),
+    Row(
+        "T21n",
+        "0.5.0",
+        (SAMPLES_OF_PROMPT, ESTIMATOR),
+        _repeated_greedy,
+        lambda facts: (
+            f"{facts.said(ESTIMATOR)} works with one sample of a prompt only in this version, not with "
+            f"{facts.said(SAMPLES_OF_PROMPT)}"
+        ),
+        lambda facts: f"set {SAMPLES_OF_PROMPT}=1, or use VeRL 0.6.1",
+        "RayPPOTrainer.fit: Two tensor dict must have identical batch size",
+        AT_STEP,
+        until="0.6.0",
         entries=STOCK,
     ),
     Row(
