@@ -175,6 +175,7 @@ class Scripts(Redirections):
             at += len(run)
         if not pieces:
             pieces.append(Piece(0, self.here, 1))
+        self.run.make_text(at)
         return Source(written.path, "".join(out), written, tuple(pieces))
 
     def _written_in(self, text: Parts) -> Source:

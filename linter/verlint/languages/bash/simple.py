@@ -192,6 +192,7 @@ class SimpleCommands(Scripts):
 
     def external(self, words: list[Text], simple: Simple) -> None:
         """Record a program and follow what it starts."""
+        self.run.hand_on(len(words))
         self._record(list(words), simple, [], {})
         self._started(words, simple)
 
@@ -428,6 +429,7 @@ class SimpleCommands(Scripts):
     def _wrapped(
         self, argv: list[Text], assignments: Mapping[str, Text], node: Simple, by: Unwrapped | None = None
     ) -> None:
+        self.run.hand_on(len(argv))
         withheld, bare = self.withheld, self.bare
         if by is not None and (by.without or by.bare):
             self.withheld = withheld.union(self.exported() if by.bare else by.without).difference(assignments)
