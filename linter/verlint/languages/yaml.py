@@ -26,8 +26,8 @@ __all__ = ["Duplicate", "Entry", "Mapping", "Node", "Scalar", "Sequence", "YamlE
 DEEPEST = 200
 """Nesting that is still read, in levels."""
 
-MOST_NODES = 12_000
-"""Keys and values of one text: three times those of all configs of VeRL together, and half a second of work."""
+MOST_NODES = 10_000
+"""Keys and values of one text: more than all configs of VeRL have together, and half a second of work."""
 LARGEST_EXPANSION = 100_000
 """Nodes that all aliases of a text may stand for together."""
 

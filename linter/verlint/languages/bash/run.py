@@ -104,6 +104,9 @@ MAX_FUNCTIONS = 50
 MAX_BUILT = 100_000
 MAX_HANDED_ON = 60_000
 """So many words may programs hand on to those that they start (`srun`, `env`, `ssh`), all commands together."""
+MAX_LAUNCHED = 9_000
+"""So much may the Python programs weigh that are started: each is looked at by all rules, on all versions of VeRL. One
+weighs as many as its words and ten more, so there is room for 90 runs of 90 words."""
 MAX_TEXTS = 600_000
 MAX_DEEP_TEXTS = 64_000
 """So many characters may texts have that are made and run on the way: all together, and those inside two others."""
@@ -149,6 +152,7 @@ class Run:
     steps: int = 0
     built: int = 0
     handed_on: int = 0
+    launched: int = 0
     texts: int = 0
     deep_texts: int = 0
     active: list[Source] = field(default_factory=list)
@@ -177,6 +181,17 @@ class Run:
         """Count the words of a command that another one starts; raises OverBudget past the limit."""
         self.handed_on += words
         if self.handed_on > MAX_HANDED_ON:
+            self.over_budget = True
+            raise OverBudget
+
+    def done(self) -> int:
+        """What was done so far, for loops, which are left when it is too much."""
+        return self.steps + self.launched
+
+    def launch(self, words: int) -> None:
+        """Count a Python program that is started; raises OverBudget past the limit."""
+        self.launched += words + 10
+        if self.launched > MAX_LAUNCHED:
             self.over_budget = True
             raise OverBudget
 

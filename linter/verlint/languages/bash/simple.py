@@ -30,6 +30,7 @@ _RECORDED = frozenset(
 )  # fmt: skip
 """Builtins whose calls are put on record."""
 _SHELLS = frozenset(["bash", "sh", "dash", "zsh"])
+_LAUNCHING = frozenset(["torchrun", "accelerate", "deepspeed", "ray"])
 
 
 class SimpleCommands(Scripts):
@@ -238,6 +239,8 @@ class SimpleCommands(Scripts):
     def _started(self, words: list[Text], node: Simple) -> None:
         """What follows from starting a program: its output, and the scripts it runs in turn."""
         name = program_name(words[0])
+        if name.startswith("python") or name in _LAUNCHING:
+            self.run.launch(len(words))
         result = self._result(name, words, node)
         self.status = None
         if result is not None:
