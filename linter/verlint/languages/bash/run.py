@@ -105,7 +105,7 @@ MAX_BUILT = 100_000
 MAX_HANDED_ON = 60_000
 """So many words may programs hand on to those that they start (`srun`, `env`, `ssh`), all commands together."""
 MAX_LAUNCHED = 9_000
-"""So much may the Python programs weigh that are started: each is looked at by all rules, on all versions of VeRL. One
+"""So much may the programs of VeRL weigh that are started: each is looked at by all rules, on all versions of VeRL. One
 weighs as many as its words and ten more, so there is room for 90 runs of 90 words."""
 MAX_TEXTS = 600_000
 MAX_DEEP_TEXTS = 64_000
@@ -184,12 +184,16 @@ class Run:
             self.over_budget = True
             raise OverBudget
 
+    def copy(self, variables: int) -> None:
+        """Count the variables that a shell of its own gets: many hundreds cost as much as commands."""
+        self.steps += variables >> 8
+
     def done(self) -> int:
         """What was done so far, for loops, which are left when it is too much."""
         return self.steps + self.launched
 
     def launch(self, words: int) -> None:
-        """Count a Python program that is started; raises OverBudget past the limit."""
+        """Count a program of VeRL that is started; raises OverBudget past the limit."""
         self.launched += words + 10
         if self.launched > MAX_LAUNCHED:
             self.over_budget = True

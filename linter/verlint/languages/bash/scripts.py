@@ -253,6 +253,7 @@ class Scripts(Redirections):
         if not self._enter(source, node):
             return
         child = type(self)(self.run, source, name, self.cwd if cwd is None else cwd)
+        self.run.copy(len(self.globals))
         for each, value in self.exported().items():
             child.globals[each] = Variable(value.parts, exported=True)
         child.bare = self.bare

@@ -239,7 +239,7 @@ class SimpleCommands(Scripts):
     def _started(self, words: list[Text], node: Simple) -> None:
         """What follows from starting a program: its output, and the scripts it runs in turn."""
         name = program_name(words[0])
-        if name.startswith("python") or name in _LAUNCHING:
+        if (name.startswith("python") or name in _LAUNCHING) and any(map(_is_of_verl, words[1:12])):
             self.run.launch(len(words))
         result = self._result(name, words, node)
         self.status = None
@@ -456,6 +456,11 @@ class SimpleCommands(Scripts):
             start()
         finally:
             self._restore(saved)
+
+
+def _is_of_verl(word: Text) -> bool:
+    """Whether a word may name a program of VeRL: `verl.trainer.main_ppo`, `recipe/dapo/main_dapo.py`."""
+    return "verl" in word.prefix or "main_" in word.prefix
 
 
 def _prints_nothing(name: str, words: list[Text]) -> bool:
