@@ -7,7 +7,7 @@ import pytest
 from bash_oracle import Checkout
 from verlint.languages.bash.parser import parse
 from verlint.languages.bash.replay import Entry, Resolution, explore
-from verlint.languages.bash.run import MAX_STEPS
+from verlint.languages.bash.run import MAX_HANDED_ON, MAX_STEPS
 from verlint.source import Source
 
 DEEP = 10_000
@@ -211,3 +211,62 @@ def test_sources_are_told_apart_by_identity() -> None:
         True,
         False,
     ]
+
+
+# ---- bounds that texts inside texts share
+
+RUN = "python3 -m verl.trainer.main_ppo " + " ".join(f"a.b{number}={number}" for number in range(50))
+
+
+def last_command(script: str) -> tuple[list[str], bool]:
+    path = run(script).paths[0]
+    return [word.shown for word in path.commands[-1].argv], path.over_budget
+
+
+@pytest.mark.parametrize(
+    "wrapper",
+    [
+        "srun -N 2 ",
+        "env A=1 ",
+        "sudo -E ",
+        "nohup ",
+        "timeout 1h ",
+        "tmux new-session -d -s a ",
+        "command ",
+    ],
+)
+def test_fifty_wrappers_are_followed_and_thousands_are_not(wrapper: str) -> None:
+    followed = run(wrapper * 50 + RUN).paths[0]
+    assert [word.shown for word in followed.commands[-1].argv][-51:] == RUN.split()[-51:]
+    assert not followed.over_budget
+    path = run(wrapper * 5_000 + RUN).paths[0]
+    assert sum(len(command.argv) for command in path.commands) < 2 * MAX_HANDED_ON
+    assert path.over_budget
+    assert [note.kind for note in path.notes] == ["given-up"]
+
+
+def test_texts_in_texts_share_one_bound() -> None:
+    assert last_command("eval " * 8 + RUN) == (RUN.split(), False)
+    path = run("eval " * 10_000 + "train\n").paths[0]
+    assert sum(len(command.argv) for command in path.commands) < 60_000
+    assert path.over_budget
+
+
+def test_a_loop_of_many_launches_is_left_and_what_follows_is_seen() -> None:
+    path = run(f"for i in {{1..2000}}; do {RUN} run=$i; done\nafter\n").paths[0]
+    assert path.over_budget
+    assert 100 < sum(command.argv[0].known == "python3" for command in path.commands) < 200
+    assert path.commands[-1].argv[0].known == "after"
+
+
+def test_a_hundred_launches_in_a_loop_are_all_seen() -> None:
+    path = run(f"for i in {{1..100}}; do {RUN} run=$i; done\n").paths[0]
+    assert [command.argv[-1].known for command in path.commands] == [f"run={number}" for number in range(1, 101)]
+    assert not path.over_budget
+
+
+def test_subshells_of_many_variables_cost_more_than_those_of_few() -> None:
+    few = "".join(f"a{number}={number}\n" for number in range(200)) + "b=$(echo $a1)\n" * 400 + "train $b\n"
+    assert last_command(few) == (["train", "1"], False)
+    many = "".join(f"a{number}={number}\n" for number in range(5_000)) + "b=$(echo $a1)\n" * 2_500
+    assert run(many).paths[0].over_budget

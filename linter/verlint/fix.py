@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 
 from verlint.file_edits import is_line_end, is_plain
@@ -9,6 +10,9 @@ from verlint.files.kinds import is_document
 from verlint.finding import Finding, Safety, Verdict
 from verlint.record import dataclass, replace
 from verlint.source import Source
+
+_MOST_TRIED = 50
+"""So many fixes of a file are tried one by one, each with a look at the whole file; what is beyond is not offered."""
 
 MAX_ROUNDS = 10
 """Fixes may uncover others; after so many rounds verlint gives up on a file that does not come to rest."""
@@ -63,20 +67,21 @@ def without_harm(findings: Sequence[Finding]) -> list[Finding]:
         left_out = {id(each) for each in own} - {id(each) for each in together.applied}
         if not left_out and _still_reads(source, together.texts.get(source, source.text)):
             continue
-        harmful.update(id(each) for each in own if _harms(each, [source]))
+        harmful.update(id(each) for each in own[:_MOST_TRIED] if _harms(each, [source]))
+        harmful.update(id(each) for each in own[_MOST_TRIED:])
     return [replace(each, fix=None) if id(each) in harmful else each for each in findings]
 
 
 def _apply(findings: Iterable[Finding]) -> Fixed:
-    taken: dict[Source, set[tuple[int, int, str]]] = {}
+    taken: dict[Source, list[tuple[int, int, str]]] = {}
     applied: list[Finding] = []
     for finding in findings:
         edits = _edits(finding)
         if all(_fits(source, start, end, text, taken) for source, (start, end, text) in edits):
             for source, edit in edits:
-                taken.setdefault(source, set()).add(edit)
+                _take(taken.setdefault(source, []), edit)
             applied.append(finding)
-    texts = {source: _edited(source.text, sorted(edits)) for source, edits in taken.items()}
+    texts = {source: _edited(source.text, edits) for source, edits in taken.items()}
     return Fixed({source: text for source, text in texts.items() if text != source.text}, tuple(applied))
 
 
@@ -134,8 +139,19 @@ def _is_python(text: str) -> bool:
     return True
 
 
-def _fits(source: Source, start: int, end: int, text: str, taken: dict[Source, set[tuple[int, int, str]]]) -> bool:
-    for other_start, other_end, other_text in taken.get(source, ()):
+def _take(taken: list[tuple[int, int, str]], edit: tuple[int, int, str]) -> None:
+    at = bisect_left(taken, edit)
+    if at == len(taken) or taken[at] != edit:
+        taken.insert(at, edit)
+
+
+def _fits(source: Source, start: int, end: int, text: str, taken: dict[Source, list[tuple[int, int, str]]]) -> bool:
+    """Whether an edit does not touch those already taken, which are in order: only its neighbours can be in the way."""
+    others = taken.get(source, [])
+    for at in range(max(bisect_left(others, (start,)) - 2, 0), len(others)):
+        other_start, other_end, other_text = others[at]
+        if other_start > end:
+            break
         if (start, end, text) == (other_start, other_end, other_text):
             return True
         if start < other_end and other_start < end:

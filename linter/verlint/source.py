@@ -33,6 +33,10 @@ class Piece:
     length: int
 
 
+def _inner(piece: Piece) -> int:
+    return piece.inner
+
+
 @dataclass(frozen=True, eq=False)
 class Source:
     """One text: a file, or a piece of one (a README fence, a YAML block scalar) with its offset map.
@@ -102,11 +106,10 @@ class Source:
 
     def outer(self, offset: int) -> int:
         """The offset in the parent text that an offset of this embedded text stands for."""
-        best = self.pieces[0] if self.pieces else Piece(0, 0, 0)
-        for piece in self.pieces:
-            if piece.inner > offset:
-                break
-            best = piece
+        from bisect import bisect_right
+
+        at = bisect_right(self.pieces, offset, key=_inner)
+        best = self.pieces[max(at - 1, 0)] if self.pieces else Piece(0, 0, 0)
         return best.outer + min(max(offset - best.inner, 0), best.length)
 
 

@@ -11,7 +11,7 @@ from verlint.experiment.variants import Variant
 from verlint.files.kinds import Kind
 from verlint.files.loading import Loaded
 from verlint.languages.bash.command import Assignment, Command
-from verlint.memo import WeakKeyDictionary
+from verlint.memo import WeakKeyDictionary, by_identity
 from verlint.record import dataclass, field
 from verlint.source import Source, Span
 from verlint.value import Hole
@@ -131,9 +131,16 @@ def replaceable(assignment: Assignment, assignments: Mapping[str, Sequence[Assig
     guards = [guard.text for guard in assignment.around.guards if assignment.name in guard.text]
     if any(_holds_word(text, assignment.name) for text in guards):
         return True
-    for other in assignments.get(assignment.name, ()):
-        if other.value is not None and other.value.parts:
-            first = other.value.parts[0]
+    others = assignments.get(assignment.name)
+    return others is not None and _is_from_outside(others)
+
+
+@by_identity
+def _is_from_outside(assignments: Sequence[Assignment]) -> bool:
+    """Whether one of the assignments of a variable gives it what the caller says."""
+    for each in assignments:
+        if each.value is not None and each.value.parts:
+            first = each.value.parts[0]
             if isinstance(first, Hole) or first.overridable:
                 return True
     return False

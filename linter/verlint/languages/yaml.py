@@ -26,6 +26,8 @@ __all__ = ["Duplicate", "Entry", "Mapping", "Node", "Scalar", "Sequence", "YamlE
 DEEPEST = 200
 """Nesting that is still read, in levels."""
 
+MOST_NODES = 10_000
+"""Keys and values of one text: more than all configs of VeRL have together, and half a second of work."""
 LARGEST_EXPANSION = 100_000
 """Nodes that all aliases of a text may stand for together."""
 
@@ -127,6 +129,7 @@ def parse_yaml(source: Source) -> YamlFile:
     builder = _Builder(source)
     error: YamlError | None = None
     try:
+        _check_flow(source)
         for event in YAML(typ="safe", pure=True).parse(source.text):
             builder.take(event)
     except _Stop as stop:
@@ -205,6 +208,20 @@ _PROPERTY = pattern(r"(?:!<[^>]*>|[&!][^\s,\[\]{}]*)")
 _BLANK = pattern(r"(?:\s+(?:#[^\r\n]*)?)+")
 
 
+def _too_deep(span: Span) -> YamlError:
+    return YamlError(f"more than {DEEPEST} levels of nesting: what is here is not checked", span, limit=True)
+
+
+def _check_flow(source: Source) -> None:
+    """Stop at brackets that open one in the other past the limit: the parser looks back at all of them for each."""
+    text = source.text
+    if text.count("[") + text.count("{") <= DEEPEST:
+        return
+    found = re.search(rf"(?:[\[{{][^\[\]{{}}'\"#]*){{{DEEPEST}}}[\[{{]", text)
+    if found is not None:
+        raise _Stop(_too_deep(source.span(found.end() - 1, found.end())))
+
+
 class _Builder:
     """Makes nodes of the parser's events, without recursion."""
 
@@ -216,6 +233,7 @@ class _Builder:
         self._frames: list[_Frame] = []
         self._anchors: dict[str, _Anchored] = {}
         self._expanded = 0
+        self._nodes = 0
 
     def take(self, event: Any) -> None:
         """Take one parser event."""
@@ -224,6 +242,10 @@ class _Builder:
         if name == "DocumentStartEvent":
             self._anchors.clear()
         elif name == "ScalarEvent":
+            self._nodes += 1
+            if self._nodes > MOST_NODES:
+                message = f"more than {MOST_NODES:,} keys and values: what is here is not checked"
+                raise _Stop(YamlError(message, self.source.span(start, end), limit=True))
             self._scalar(event, start, end)
         elif name == "AliasEvent":
             self._alias(str(event.anchor), start, end)
@@ -300,7 +322,7 @@ class _Builder:
 
     def _check_depth(self, depth: int, span: Span) -> None:
         if depth > DEEPEST:
-            raise _Stop(YamlError(f"more than {DEEPEST} levels of nesting", span))
+            raise _Stop(_too_deep(span))
 
     def _close(self, end: int) -> None:
         frame = self._frames.pop()

@@ -11,11 +11,13 @@ from verlint.source import Source, Span
 
 @dataclass(frozen=True, slots=True)
 class YamlError:
-    """Why a YAML text cannot be read: what is wrong, where, and what to do (`hint` may be empty)."""
+    """Why a YAML text cannot be read: what is wrong, where, and what to do (`hint` may be empty). `limit` says that
+    nothing is wrong: it is more than is read here."""
 
     message: str
     span: Span
     hint: str = ""
+    limit: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import os
 import posixpath
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from verlint import disk
@@ -241,7 +242,7 @@ class Finder:
 
     def _pinned(self, asked: Asked) -> tuple[str, str] | None:
         """The version that the file with the launch installs, or a file above pins, and who says so."""
-        here = _installed_by([asked.text])
+        here = _installed_in(asked.text)
         if here is not None:
             return here, "the installation in this file"
         return next((pin for folder in asked.folders if (pin := self.pin(folder)) is not None), None)
@@ -276,6 +277,12 @@ class Finder:
         if self._installed is None:
             self._installed = _installed()
         return self._installed
+
+
+@lru_cache(maxsize=8)
+def _installed_in(text: str) -> str | None:
+    """The version that the file with a launch installs: asked for each of its launches."""
+    return _installed_by([text])
 
 
 def _installed_by(texts: Iterable[str]) -> str | None:

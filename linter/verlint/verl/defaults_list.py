@@ -110,7 +110,7 @@ class DefaultsList:
                 node.deleted = True
                 return
             raise ConfigError(f"there is no {node.config_path}")
-        defaults = [_default(item, node.config_path) for item in loaded.defaults]
+        defaults = self._own_defaults(loaded, node)
         if defaults or (tree.primary and self._added):
             _add_self(defaults, node)
         if tree.primary:
@@ -128,6 +128,11 @@ class DefaultsList:
         self._interpolated(children, group, package)
         if children:
             tree.children = list(reversed(children))
+
+    def _own_defaults(self, loaded: ConfigFile, node: Default) -> list[Default]:
+        if len(loaded.defaults) > _MOST:
+            raise ConfigError(f"{self._open[0]} is made of too many configs")
+        return [_default(item, node.config_path) for item in loaded.defaults]
 
     def _add(
         self,

@@ -70,6 +70,14 @@ class Applied:
     undecided: list[Override] = field(default_factory=list)
     chosen: dict[str, Choice] = field(default_factory=dict)
     _own: dict[int, object] = field(default_factory=dict)
+    _refused: dict[str, frozenset[int]] = field(default_factory=dict)
+
+    def refused(self, kind: str) -> frozenset[int]:
+        """The overrides, by identity, that are refused for a reason. To be asked when all are applied."""
+        found = self._refused.get(kind)
+        if found is None:
+            found = self._refused[kind] = frozenset([id(each.override) for each in self.refusals if each.kind == kind])
+        return found
 
     @property
     def resolver(self) -> Resolver:

@@ -10,7 +10,7 @@ from verlint.record import dataclass
 from verlint.verl.passthrough import is_open
 from verlint.verl.renames import Rename, rename_of
 from verlint.verl.schema import Schema, facts, forks, leaves_of, schema, versions
-from verlint_rules.config.view import View, everywhere, refusals, view_of
+from verlint_rules.config.view import View, refusals, refused_everywhere, view_of
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,9 @@ def unknown_keys(launch: Launch) -> Iterator[Unknown]:
     if guess and any(_only_of_a_fork(view, override.key) for override in found):
         return  # it runs on a fork that nothing names
     for override in found:
-        yield Unknown(override, _everywhere(launch, override), rename_of(override.key, view.version))
+        yield Unknown(
+            override, refused_everywhere(launch, override, "unknown-key"), rename_of(override.key, view.version)
+        )
 
 
 def _only_of_a_fork(view: View, key: str) -> bool:
@@ -72,13 +74,6 @@ def in_own_section(view: View, key: str) -> bool:
 
 def _is_own(top: str, places: Mapping[str, object]) -> bool:
     return any(name.partition(".")[0] == top for name in places)
-
-
-def _everywhere(launch: Launch, override: Override) -> bool:
-    def lacks(view: View) -> bool:
-        return any(each.override is override and each.kind == "unknown-key" for each in view.config.refusals)
-
-    return everywhere(launch, lacks)
 
 
 def missing_part(view: View, key: str) -> str:

@@ -164,9 +164,26 @@ def refusals(launch: Launch, *kinds: str) -> Iterator[tuple[Refusal, Override]]:
 
 def refused_everywhere(launch: Launch, override: Override, kind: str) -> bool:
     """Whether an override is refused for the same reason on each version that the launch may run on."""
-    return everywhere(
-        launch, lambda view: any(each.override is override and each.kind == kind for each in view.config.refusals)
-    )
+    kept = _refused_of(launch)
+    if kind not in kept:
+        kept[kind] = _refused_on_all(launch, kind)
+    return id(override) in kept[kind]
+
+
+@by_identity
+def _refused_of(launch: Launch) -> dict[str, frozenset[int]]:
+    """What was asked of a launch already: a launch of many overrides is asked for each of them."""
+    return {}
+
+
+def _refused_on_all(launch: Launch, kind: str) -> frozenset[int]:
+    view = view_of(launch)
+    if view is None or launch.verl is None:
+        return frozenset()
+    refused = view.config.refused(kind)
+    if refused and launch.verl.guess:
+        refused = refused.intersection(*(each.config.refused(kind) for each in views_of(launch)))
+    return refused
 
 
 def starts_hydra(launch: Launch) -> bool:

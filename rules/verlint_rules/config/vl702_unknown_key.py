@@ -46,6 +46,9 @@ from verlint_rules.config.unknown import (
 )
 from verlint_rules.config.view import View, on_unnamed_fork, view_of
 
+_MOST_TOLD = 60
+"""So many keys of one launch are told one by one; who has more of them runs no VeRL that is known."""
+
 
 @rule("VL702", "unknown-key", on=Launch, severity=ERROR, since="0.1", fixable="unsafe")
 def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
@@ -62,8 +65,14 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
         if each.rename is None:
             groups.setdefault(missing_part(view, each.override.key), []).append(each)
     _join_engine(view, groups)
-    for part, found in groups.items():
+    for number, (part, found) in enumerate(groups.items()):
         first = found[0]
+        if number == _MOST_TOLD:
+            if not _guessed(view):
+                more = len(groups) - number - 1
+                message = f"{lacking(view, f'key {part}')}, as with the {number} keys before and the {more} behind it"
+                yield report(ctx, first.override, message, certain=first.certain)
+            return
         finding = _section(ctx, view, part, first) if part != first.override.key else _key(ctx, view, first)
         if finding is None:
             continue

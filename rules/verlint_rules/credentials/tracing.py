@@ -27,16 +27,12 @@ from verlint.languages.bash.syntax import (
     Subshell,
 )
 from verlint.languages.bash.walk import children, literal_word, walk
-from verlint.lazy import pattern
 from verlint.record import dataclass
 from verlint.secret import is_secret_name, names_secret
 from verlint_rules.credentials.exposure import written_secret
 
 _SILENT = frozenset(["len", "names", "+", ":+", ":"])
 """Expansions that do not give the value: length, names, "is it set", a few characters of it."""
-
-_SWITCH = pattern(r"(?:set|sh)(?:[^\n]|\\\r?\n)*x")
-"""What a text without any `set -x` and `bash -x` does not hold."""
 
 
 @dataclass(frozen=True)
@@ -59,11 +55,20 @@ class _Tracing:
 
 def printed(text: str, program: Program, switch: Node | None = None) -> Iterator[Printed]:
     """All places, in the order of the text. `switch` is what has switched tracing on before the first line."""
-    if (switch is None and _SWITCH.search(text) is None) or not names_secret(text):
+    if (switch is None and not _may_switch_on(text)) or not names_secret(text):
         return
     state = _Tracing(text, switch)
     for group in program.groups:
         yield from _visit(group, state)
+
+
+def _may_switch_on(text: str) -> bool:
+    """Whether a text may hold `set -x` or `bash -x`: an x behind the one word or the other, on one line."""
+    for line in text.replace("\\\r\n", " ").replace("\\\n", " ").split("\n"):
+        last = line.rfind("x")
+        if last > 0 and (line.find("set", 0, last) >= 0 or line.find("sh", 0, last) >= 0):
+            return True
+    return False
 
 
 def _visit(node: Node, state: _Tracing) -> Iterator[Printed]:

@@ -368,6 +368,7 @@ def free_uses(project: Project, source: Source) -> list[Use]:
     by_name = assignments_by_name(project, source)
     taken = [root.assignment.value_span for root in fixed_roots(project, source)]
     taken += [each.value_span for each in assignments_in(project, source) if replaceable(each, by_name)]
+    taken = list({(id(span.source), span.start, span.end): span for span in taken}.values())
     mounts = bound_folders(source)
     return [
         use
@@ -412,7 +413,7 @@ def fixed_roots(project: Project, source: Source) -> list[FixedRoot]:
 def _whole_path(assignment: Assignment) -> MachinePath | None:
     """The path that an assignment writes out from its first to its last character."""
     value = assignment.value
-    if value is None or value.known is None or _in_function(assignment) or "$" in assignment.value_span.text:
+    if value is None or "$" in assignment.value_span.text or _in_function(assignment) or value.known is None:
         return None
     for part in value.parts:
         if (

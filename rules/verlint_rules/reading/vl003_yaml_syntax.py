@@ -21,7 +21,7 @@ from verlint.files.kinds import Kind
 from verlint.files.loading import Loaded
 from verlint.finding import Finding
 from verlint.lazy import pattern
-from verlint.rule import ERROR, Context, rule
+from verlint.rule import ERROR, WARNING, Context, rule
 from verlint.source import Source
 
 TYPE_CHECKING = False
@@ -37,7 +37,13 @@ def check(file: Loaded, ctx: Context) -> Iterator[Finding]:
         return
     for error in _errors(file.source):
         if file.kind is Kind.SPEC or not _TEMPLATE.search(file.source.text):
-            yield ctx.fail(error.span, error.message, help=error.hint)
+            if error.limit:
+                verify = (
+                    f"python3 -c 'import yaml; yaml.safe_load(open(\"{file.source.path}\"))'  # see whether it is YAML"
+                )
+                yield ctx.unsure(error.span, error.message, verify=verify, severity=WARNING)
+            else:
+                yield ctx.fail(error.span, error.message, help=error.hint)
 
 
 def _errors(source: Source) -> Iterator[YamlError]:

@@ -85,6 +85,7 @@ class Control(Arguments):
             return
         method = self.builtin(rest[0].known or "")
         if method is not None:
+            self.run.hand_on(len(rest))
             method(list(rest), simple)
         else:
             self.external(rest, simple)
@@ -92,6 +93,7 @@ class Control(Arguments):
     def _builtin(self, words: list[Argument], simple: Simple) -> None:
         method = self.builtin(flat(self.plain_words(words[1:2])[0])) if len(words) > 1 else None
         if method is not None:
+            self.run.hand_on(len(words))
             method(words[1:], simple)
 
     def _type(self, words: list[Argument], simple: Simple) -> None:

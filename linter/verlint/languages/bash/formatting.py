@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _DIRECTIVE = pattern(r"%([-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*)?)?)(?:\([^)]*\))?[hjlLtz]*([bcdeEfFgGiouqQsTxX%]|)")
 _INTEGER = pattern(r"\s*([-+]?)(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9]\d*)")
 _REAL = pattern(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
-_TO_ESCAPE = pattern(r"\A[~#]|[^\w@%+=:./~#-]")
+_TO_ESCAPE = {code: f"\\{chr(code)}" for code in range(128) if not (chr(code).isalnum() or chr(code) in "_@%+=:./~#-")}
 
 _NUMBER = pattern(r"\d+")
 _MAX_DIGITS = 3
@@ -104,4 +104,4 @@ def _quoted(text: str) -> str:
     """A word that the shell reads as `text`, as `printf %q` writes it."""
     if not text:
         return "''"
-    return ansi_quoted(text) or _TO_ESCAPE.sub(r"\\\g<0>", text)
+    return ansi_quoted(text) or ("\\" if text[0] in "~#" else "") + text.translate(_TO_ESCAPE)

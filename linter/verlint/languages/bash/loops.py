@@ -76,7 +76,7 @@ class Loops(SimpleCommands):
         if node.select:
             self._select(node, [unmarked(value.parts) for value in values])
             return
-        begun = self.run.steps
+        begun = self.run.done()
         self.loops += 1
         try:
             for number, value in enumerate(values):
@@ -134,7 +134,7 @@ class Loops(SimpleCommands):
         try:
             if self._expression(node.first, node, 0) is None:
                 return
-            turns, begun = 0, self.run.steps
+            turns, begun = 0, self.run.done()
             while True:
                 self.run.step()
                 value = self._expression(node.test, node, 1)
@@ -227,7 +227,7 @@ class Loops(SimpleCommands):
     def _turns(self, node: While) -> None:
         self.loops += 1
         status: int | None = 0
-        turns, begun = 0, self.run.steps
+        turns, begun = 0, self.run.done()
         first: _State | None = None
         seen: _State | None = None
         sizes: tuple[int, int, int] | None = None
@@ -278,7 +278,7 @@ class Loops(SimpleCommands):
 
     def _takes_too_long(self, turns: int, begun: int) -> bool:
         """Whether a loop is to be left, so that what stands behind it is still looked at."""
-        return turns >= MAX_LOOP or self.run.steps - begun > MAX_LOOP_STEPS
+        return turns >= MAX_LOOP or self.run.done() - begun > MAX_LOOP_STEPS
 
     def _look_for_proof(self, node: While | ForArith) -> None:
         """Leave a loop whose text alone proves that it never ends."""

@@ -45,8 +45,10 @@ def made_files(run: Run, source: Source) -> Mapping[str, Source]:
         if isinstance(only, str) and only.startswith("/") and only.endswith(SUFFIXES):
             found[only] = parts
     out: dict[str, Source] = {}
+    given = _given_words(run) if found else ""
     for path, parts in found.items():
-        made = _source_of(run, path, parts) if parts and not _is_changed(run, path) else None
+        changed = path.rsplit("/", 1)[-1] in given  # a program was given it, which may have written it
+        made = _source_of(run, path, parts) if parts and not changed else None
         out[path] = _nobody_knows(source) if made is None else made
     return out
 
@@ -108,15 +110,15 @@ def _reference(hole: Hole) -> str:
     return HOLE + name + "}"
 
 
-def _is_changed(run: Run, path: str) -> bool:
-    """Whether a program was given the file before, which may have written it."""
-    name = path.rsplit("/", 1)[-1]
-    return any(
-        isinstance(event, Command) and not event.builtin and event.name not in _READING and _is_given(event, name)
-        for event in run.events
+def _given_words(run: Run) -> str:
+    """The words of the programs that were started and may write files, with NULs between them; `key=path` tells a
+    program to read it."""
+    return "\0".join(
+        [
+            word.suffix
+            for event in run.events
+            if isinstance(event, Command) and not event.builtin and event.name not in _READING
+            for word in event.argv[1:]
+            if "=" not in word.shown
+        ]
     )
-
-
-def _is_given(command: Command, name: str) -> bool:
-    """Whether a word of a command is the path of a file; `key=path` tells a program to read it."""
-    return any(name in word.suffix and "=" not in word.shown for word in command.argv[1:])

@@ -27,6 +27,10 @@ MAX_PATHS = 16
 MAX_TOTAL_STEPS = 6_000
 """After so many steps on all paths together no further path is begun: drivers of many runs repeat themselves."""
 
+_WORDS_A_STEP = 16
+_CHARACTERS_A_STEP = 128
+"""How many words that are handed on, and characters that are read on the way, cost as much as a step."""
+
 _VARIABLES_A_STEP = 8
 """How many variables may be copied for a step that other paths need not do again."""
 
@@ -155,7 +159,7 @@ def explore(
         shell = _shell(texts[0], entry, run) if begin is None else begin.shell(run)
         checkpoints, status = _walk(shell, texts, begin, entries)
         paths.append(_path(run, status))
-        steps += run.steps
+        steps += run.steps + run.handed_on // _WORDS_A_STEP + run.texts // _CHARACTERS_A_STEP
         for alternative in run.alternatives[: max(0, max_paths - len(paths) - len(waiting) + 1)]:
             if alternative not in seen:
                 seen.add(alternative)

@@ -102,6 +102,14 @@ MAX_LOOP_STEPS = 8_000
 MAX_SCRIPTS = 12
 MAX_FUNCTIONS = 50
 MAX_BUILT = 100_000
+MAX_HANDED_ON = 60_000
+"""So many words may programs hand on to those that they start (`srun`, `env`, `ssh`), all commands together."""
+MAX_LAUNCHED = 9_000
+"""So much may the programs of VeRL weigh that are started: each is looked at by all rules, on all versions of VeRL. One
+weighs as many as its words and ten more, so there is room for 90 runs of 90 words."""
+MAX_TEXTS = 600_000
+MAX_DEEP_TEXTS = 64_000
+"""So many characters may texts have that are made and run on the way: all together, and those inside two others."""
 MAX_ASKED = 8
 MAX_ALTERNATIVES = 64
 
@@ -143,6 +151,10 @@ class Run:
     prepared: Prepared = field(default_factory=Prepared)
     steps: int = 0
     built: int = 0
+    handed_on: int = 0
+    launched: int = 0
+    texts: int = 0
+    deep_texts: int = 0
     active: list[Source] = field(default_factory=list)
     fresh: int = 0
     over_budget: bool = False
@@ -162,6 +174,37 @@ class Run:
                 built += len(part.text) >> 6
         self.built = built
         if built > MAX_BUILT:
+            self.over_budget = True
+            raise OverBudget
+
+    def hand_on(self, words: int) -> None:
+        """Count the words of a command that another one starts; raises OverBudget past the limit."""
+        self.handed_on += words
+        if self.handed_on > MAX_HANDED_ON:
+            self.over_budget = True
+            raise OverBudget
+
+    def copy(self, variables: int) -> None:
+        """Count the variables that a shell of its own gets: many hundreds cost as much as commands."""
+        self.steps += variables >> 8
+
+    def done(self) -> int:
+        """What was done so far, for loops, which are left when it is too much."""
+        return self.steps + self.launched
+
+    def launch(self, words: int) -> None:
+        """Count a program of VeRL that is started; raises OverBudget past the limit."""
+        self.launched += words + 10
+        if self.launched > MAX_LAUNCHED:
+            self.over_budget = True
+            raise OverBudget
+
+    def make_text(self, size: int) -> None:
+        """Count the characters of a text that was made to be run; raises OverBudget past the limit."""
+        self.texts += size
+        if len(self.active) > 2:
+            self.deep_texts += size
+        if self.texts > MAX_TEXTS or self.deep_texts > MAX_DEEP_TEXTS:
             self.over_budget = True
             raise OverBudget
 

@@ -175,6 +175,7 @@ class Scripts(Redirections):
             at += len(run)
         if not pieces:
             pieces.append(Piece(0, self.here, 1))
+        self.run.make_text(at)
         return Source(written.path, "".join(out), written, tuple(pieces))
 
     def _written_in(self, text: Parts) -> Source:
@@ -252,6 +253,7 @@ class Scripts(Redirections):
         if not self._enter(source, node):
             return
         child = type(self)(self.run, source, name, self.cwd if cwd is None else cwd)
+        self.run.copy(len(self.globals))
         for each, value in self.exported().items():
             child.globals[each] = Variable(value.parts, exported=True)
         child.bare = self.bare

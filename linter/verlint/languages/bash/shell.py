@@ -241,6 +241,7 @@ class Shell(CompoundCommands):
     def subshell(self, body: Sequence, *, capture: bool, stdin: Stream | None = None) -> Parts:
         """Run commands in a copy of the shell; gives what they print when `capture` is set."""
         saved = {name: getattr(self, name) for name in _OF_PROCESS}
+        self.run.copy(len(self.globals))
         self.share()
         self.globals, self.scopes = dict(self.globals), [dict(scope) for scope in self.scopes]
         self.positional, self.functions = list(self.positional), dict(self.functions)

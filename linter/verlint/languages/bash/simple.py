@@ -32,6 +32,7 @@ _RECORDED = frozenset(
 )  # fmt: skip
 """Builtins whose calls are put on record."""
 _SHELLS = frozenset(["bash", "sh", "dash", "zsh"])
+_LAUNCHING = frozenset(["torchrun", "accelerate", "deepspeed", "ray"])
 NAMES = ("GNUmakefile", "makefile", "Makefile")
 """The names that make looks for, in this order."""
 
@@ -196,6 +197,7 @@ class SimpleCommands(Scripts):
 
     def external(self, words: list[Text], simple: Simple) -> None:
         """Record a program and follow what it starts."""
+        self.run.hand_on(len(words))
         self._record(list(words), simple, [], {})
         self._started(words, simple)
 
@@ -241,6 +243,8 @@ class SimpleCommands(Scripts):
     def _started(self, words: list[Text], node: Simple) -> None:
         """What follows from starting a program: its output, and the scripts it runs in turn."""
         name = program_name(words[0])
+        if (name.startswith("python") or name in _LAUNCHING) and any(map(_is_of_verl, words[1:12])):
+            self.run.launch(len(words))
         result = self._result(name, words, node)
         self.status = None
         if result is not None:
@@ -518,6 +522,7 @@ class SimpleCommands(Scripts):
     def _wrapped(
         self, argv: list[Text], assignments: Mapping[str, Text], node: Simple, by: Unwrapped | None = None
     ) -> None:
+        self.run.hand_on(len(argv))
         withheld, bare = self.withheld, self.bare
         if by is not None and by.place:
             from verlint.languages.bash.carriers import Carried
@@ -547,6 +552,11 @@ class SimpleCommands(Scripts):
             start()
         finally:
             self._restore(saved)
+
+
+def _is_of_verl(word: Text) -> bool:
+    """Whether a word may name a program of VeRL: `verl.trainer.main_ppo`, `recipe/dapo/main_dapo.py`."""
+    return "verl" in word.prefix or "main_" in word.prefix
 
 
 def _prints_nothing(name: str, words: list[Text]) -> bool:
