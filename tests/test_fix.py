@@ -184,6 +184,43 @@ MIXED = (
 )
 
 
+ODD = "#!/bin/bash\n# form\x0cfeed, \u2028, \x85 and \U0001f419\nset -e\npython3 -m verl.trainer.main_ppo trainer.nnodes=1 | tee a.log{end}"
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="no git")
+@pytest.mark.parametrize(
+    ("name", "end", "mark"), [("run.sh", "\n", ""), ("my run \u00e9.sh", "", "\ufeff")], ids=["plain", "odd"]
+)
+def test_a_diff_makes_what_the_fixes_make(
+    name: str, end: str, mark: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: Any
+) -> None:
+    written = (mark + ODD.format(end=end)).encode()
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).write_bytes(written)
+    call = ["check", "--select", "VL906,VL919", "--unsafe-fixes", "--no-cache"]
+    assert main([*call, "--diff"]) == 1
+    diff = capfdbinary.readouterr().out
+    assert main([*call, "--fix", "--exit-zero"]) == 0
+    fixed = (tmp_path / name).read_bytes()
+    for tool in ("git apply -p0", "patch -p0 --binary -s"):
+        (tmp_path / name).write_bytes(written)
+        if shutil.which(tool.split()[0]) is not None:
+            subprocess.run(tool.split(), input=diff, check=True)
+            assert (tmp_path / name).read_bytes() == fixed != written
+
+
+def test_only_a_line_feed_ends_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "run.sh").write_bytes(ODD.format(end="\n").encode())
+    page = "a \u2028 b\n\n```bash\n# \x0c\nset -e\npython3 -m verl.trainer.main_ppo trainer.nnodes=1 | tee a.log\n```\n"
+    (tmp_path / "README.md").write_bytes(page.encode())
+    call = ["check", "--select", "VL906,VL919", "--no-cache"]
+    assert main([*call, "--add-ignore", "known"]) == 0
+    assert main(call) == 0
+    lines = (tmp_path / "run.sh").read_text("utf-8").split("\n")
+    assert [number for number, line in enumerate(lines) if "ignore[" in line] == [3]
+
+
 def test_each_line_keeps_its_own_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("run.sh").write_bytes(b"\xef\xbb\xbf" + MIXED.encode())

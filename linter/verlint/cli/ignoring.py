@@ -16,7 +16,7 @@ from verlint.finding import Finding
 from verlint.report.redaction import Redactor
 from verlint.report.summary import counted
 from verlint.result import Loaded, Report
-from verlint.source import Source, Span
+from verlint.source import Source, Span, lines_of
 from verlint.suppress import collect
 
 _REACH = 400
@@ -87,7 +87,7 @@ class _Page:
     def __init__(self, text: str, kind: Kind) -> None:
         self.text = text
         self.kind = kind
-        self.lines = text.splitlines(keepends=True)
+        self.lines = lines_of(text)
         self.ending = "\r\n" if "\r\n" in text else "\n"
         self.meaning = _meaning(text, kind)
         self.forms = ("# {}", "<!-- {} -->") if kind is Kind.MARKDOWN else ("# {}",)

@@ -364,7 +364,7 @@ def _python(text: str) -> Iterator[_Raw]:
     import tokenize
 
     starts = [0]
-    for line in text.splitlines(keepends=True):
+    for line in io.StringIO(text, newline=""):  # as the tokenizer gets them
         starts.append(starts[-1] + len(line))
     waiting: list[tuple[int, int]] = []
     trailing: list[tuple[int, int]] = []

@@ -7,7 +7,7 @@ from bisect import bisect_right
 
 from verlint.lazy import pattern
 from verlint.record import dataclass
-from verlint.source import Piece, Source
+from verlint.source import Piece, Source, lines_of
 
 SHELL_LANGUAGES = frozenset(["bash", "sh", "shell", "zsh", "console", "shell-session", "shellsession"])
 _FENCE = pattern(r"(?P<indent>[ \t>]*(?:[-*+][ \t]+|\d+[.)][ \t]+)?)(?P<marks>`{3,}|~{3,})[ \t]*(?P<info>[^`\n]*)$")
@@ -34,7 +34,7 @@ def shell_fences(document: Source) -> list[Fence]:
     """The fenced blocks of a shell language, in order. In `console` blocks only lines with a prompt are commands,
     and the lines of their here-documents."""
     fences: list[Fence] = []
-    lines = document.text.splitlines(keepends=True)
+    lines = lines_of(document.text)
     offsets = _offsets(lines)
     number = 0
     while number < len(lines):

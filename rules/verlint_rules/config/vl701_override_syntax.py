@@ -94,11 +94,24 @@ def _dashed(launch: Launch, ctx: Context) -> Iterator[Finding]:
         key = match[1]
         message = f"Hydra has no option `--{key}` and stops: an override has no dashes"
         finding = ctx.fail(word, message, help=f"write {key}=…")
-        span = word.span
-        if span is not None and span.text.startswith("--"):
-            edit = Edit(Span(span.source, span.start, span.start + 2).in_file(), "")
-            finding = finding.with_fix("take the dashes away", edit, safety=Safety.UNSAFE)
-        yield finding
+        edits = _without_dashes(word, launch)
+        yield finding.with_fix("take the dashes away", *edits, safety=Safety.UNSAFE) if edits else finding
+
+
+def _without_dashes(word: Text, launch: Launch) -> list[Edit]:
+    """Edits that make an override of an option; none for one whose value is not known to be the word behind it."""
+    span = word.span
+    if span is None or not span.text.startswith("--"):
+        return []
+    edits = [Edit(Span(span.source, span.start, span.start + 2).in_file(), "")]
+    if "=" in word.prefix:
+        return edits
+    follows = [each.span for each in launch.command.argv if each.span is not None and each.span.source is span.source]
+    value = min((each for each in follows if each.start >= span.end), key=lambda each: each.start, default=None)
+    gap = Span(span.source, span.end, value.start) if value is not None else None
+    if value is None or gap is None or gap.text.strip(" \t") or value.text.startswith("-") or "=" in value.text:
+        return []
+    return [*edits, Edit(gap.in_file(), "=")]
 
 
 def _split_by_blanks(launch: Launch) -> list[Text]:

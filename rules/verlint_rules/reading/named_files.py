@@ -356,7 +356,7 @@ def _is_ignored(path: str, tree: Tree) -> bool:
     folder = posixpath.dirname(path)
     while True:
         source = tree.source(join(folder, ".gitignore"))
-        lines = [] if source is None else [line.strip() for line in source.text.splitlines()]
+        lines = [] if source is None else [line.strip() for line in source.text.split("\n")]
         inner = posixpath.relpath(path, folder or ".")
         if any(matches(line.lstrip("/"), inner) for line in lines if line and line[0] not in "#!"):
             return True
