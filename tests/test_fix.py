@@ -16,6 +16,7 @@ from verlint.cli.check import only_touched
 from verlint.cli.fixing import diff_text
 from verlint.cli.main import main
 from verlint.example import FIXED, Example, check_example, project_copy
+from verlint.file_edits import in_file
 from verlint.files.kinds import Kind
 from verlint.files.loading import Loaded, Loading
 from verlint.finding import Edit, Finding, Fix, Safety, Severity, Verdict
@@ -100,6 +101,16 @@ def test_new_lines_are_those_of_the_file(
     codes = "VL402" if path == "run.sh" else "VL901,VL402"  # VL901 mends these ends, see below
     assert main(["check", "--exit-zero", "--select", codes, "--fix", "--unsafe-fixes", path]) == 0
     assert Path(path).read_bytes().decode() == fixed.replace("\n", ends)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fixed"),
+    [("", " \\", "a=1 \\\r\nb=2\r\n"), ("\n", " ", "a=1 b=2\r\n"), ("", "\nc=3", "a=1\r\nc=3\r\nb=2\r\n")],
+)
+def test_what_is_put_at_the_end_of_a_line_stands_before_its_carriage_return(old: str, new: str, fixed: str) -> None:
+    source = Source("README.md", "a=1\r\nb=2\r\n")
+    mended = in_file(finding(source, (4, 4 + len(old), new)))
+    assert apply_fixes([mended]).texts == {source: fixed}
 
 
 def test_new_lines_of_a_file_whose_ends_are_mended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
