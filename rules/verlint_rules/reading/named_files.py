@@ -84,6 +84,8 @@ def missing_of_command(variant: Variant, project: Project) -> Iterator[Missing]:
         folders = [join(base, posixpath.dirname(path)) for base in bases] if sure and "/" in path else []
         if not near[0] and not any(is_filled(project.tree, folder) for folder in folders):
             continue
+        if near[1] and project.tree.pointed_at(near[1]) is command.span.in_file().source:
+            near = "", ""  # a script that called itself would never end
         if not is_left_alone(path, variant, project):  # looks at all that ran before, so it comes last
             yield Missing(path, kind, *near, word)
 
