@@ -390,6 +390,8 @@ def test_old_entries_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(store_module, "BETWEEN", 0)
     kept.put("calls", "new", ["x"])
     assert [path.name for path in (tmp_path / FORMAT / "calls").iterdir()] == ["new"]
+    monkeypatch.setattr(store_module, "BETWEEN", 3_600)
+    os.utime(tmp_path / FORMAT / "trimmed", (2**32, 2**32))
     monkeypatch.setattr(store_module, "MOST", 1)
     kept.put("calls", "newer", ["x"])
     assert list((tmp_path / FORMAT / "calls").iterdir()) == []

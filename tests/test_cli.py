@@ -128,6 +128,7 @@ def test_without_a_verb_the_help_is_shown(capsys: pytest.CaptureFixture[str]) ->
         (["run.sh", "--strict"], "'run.sh' is not a verb (did you mean `verlint check run.sh --strict`?)"),
         (["check", "--selct", "VL1"], "verlint check: error: there is no option --selct (did you mean --select?)\n"),
         (["check", "--whole=1"], "verlint check: error: there is no option --whole (see verlint check --help)\n"),
+        (["check", "-r.sh"], "verlint check: error: there is no option -r.sh (for the file of this name write ./-r.sh)\n"),
         (["rules", "VL101"], "verlint rules: error: nothing is known to do with VL101 (see verlint rules --help)\n"),
         (["--verbose"], "verlint: error: there is no option --verbose (see verlint --help)\n"),
         (["check", "--fix", "--write-baseline"], "--fix and --write-baseline exclude each other"),
@@ -147,7 +148,7 @@ def test_without_a_verb_the_help_is_shown(capsys: pytest.CaptureFixture[str]) ->
 def test_wrong_calls_exit_2(
     engine: Engine, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:
-    put({"run.sh": "ls\n"})
+    put({"run.sh": "ls\n", "-r.sh": "ls\n"})
     assert main(arguments) == 2
     captured = capsys.readouterr()
     assert message in captured.err

@@ -39,8 +39,9 @@ def at(text: str, marked: str, *, end: bool = False) -> lsp.Position:
 class Editor:
     """A client with one folder, and what the server has told it."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *folders: str) -> None:
         self.root = root
+        self.folders = folders
         self.client = LanguageClient("test", "1")
         self.told: asyncio.Queue[lsp.PublishDiagnosticsParams] = asyncio.Queue()
 
@@ -55,7 +56,11 @@ class Editor:
         await self.client.start_io(sys.executable, "-m", "verlint", "lsp", "--stdio")
         capabilities = lsp.ClientCapabilities()
         result = await self.client.initialize_async(
-            lsp.InitializeParams(capabilities=capabilities, root_uri=self.root.as_uri())
+            lsp.InitializeParams(
+                capabilities=capabilities,
+                root_uri=None if self.folders else self.root.as_uri(),
+                workspace_folders=[lsp.WorkspaceFolder(self.uri(name), name) for name in self.folders],
+            )
         )
         self.client.initialized(lsp.InitializedParams())
         return result
@@ -66,14 +71,21 @@ class Editor:
         self.client.text_document_did_open(lsp.DidOpenTextDocumentParams(item))
         return await self.diagnostics()
 
-    async def change(self, name: str, text: str, version: int) -> list[lsp.Diagnostic]:
+    def type(self, name: str, text: str, version: int) -> None:
         self.client.text_document_did_change(
             lsp.DidChangeTextDocumentParams(
                 lsp.VersionedTextDocumentIdentifier(version, self.uri(name)),
                 [lsp.TextDocumentContentChangeWholeDocument(text)],
             )
         )
+
+    async def change(self, name: str, text: str, version: int) -> list[lsp.Diagnostic]:
+        self.type(name, text, version)
         return await self.diagnostics()
+
+    async def save(self, name: str, text: str) -> None:
+        (self.root / name).write_text(text, "utf-8")
+        self.client.text_document_did_save(lsp.DidSaveTextDocumentParams(lsp.TextDocumentIdentifier(self.uri(name))))
 
     async def diagnostics(self) -> list[lsp.Diagnostic]:
         return list((await asyncio.wait_for(self.told.get(), 60)).diagnostics)
@@ -84,11 +96,13 @@ class Editor:
         await self.client.stop()
 
 
-def session(root: Path, steps: Callable[[Editor], Awaitable[None]], monkeypatch: pytest.MonkeyPatch) -> None:
+def session(
+    root: Path, steps: Callable[[Editor], Awaitable[None]], monkeypatch: pytest.MonkeyPatch, *folders: str
+) -> None:
     monkeypatch.setenv("PYTHONPATH", f"{ROOT / 'linter'}:{ROOT / 'rules'}")
 
     async def run() -> None:
-        editor = Editor(root)
+        editor = Editor(root, *folders)
         await editor.start()
         try:
             await steps(editor)
@@ -181,6 +195,66 @@ def test_a_spec_is_edited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         assert [item.label for item in answer.items] == ["branch"]
 
     session(folder, steps, monkeypatch)
+
+
+CALLS = (
+    "#!/bin/bash\nset -e\nsource common.sh\npython3 -m verl.trainer.main_ppo trainer.nnodes=$NODES trainer.nodes=1\n"
+)
+
+
+def test_other_files_and_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each folder of a workspace is a project of its own; a file that is saved counts for the others that are open."""
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "run.sh").write_text(CALLS, "utf-8")
+        (tmp_path / name / "common.sh").write_text("export NODES=1\n", "utf-8")
+    (tmp_path / "two/verlint.toml").write_text('ignore = ["VL702"]\n', "utf-8")
+    (tmp_path / "two/requirements.txt").write_text("verl==0.5.0\n", "utf-8")
+
+    async def steps(editor: Editor) -> None:
+        async def all_three() -> dict[str, list[str]]:
+            told = [await asyncio.wait_for(editor.told.get(), 60) for _ in range(3)]
+            return {params.uri: [str(each.code) for each in params.diagnostics] for params in told}
+
+        assert [each.code for each in await editor.open("one/run.sh")] == ["VL702"]
+        assert await editor.open("two/run.sh") == []
+        assert await editor.open("two/common.sh", "shellscript") == []
+        hover = await editor.client.text_document_hover_async(
+            lsp.HoverParams(lsp.TextDocumentIdentifier(editor.uri("two/run.sh")), at(CALLS, "trainer.nnodes"))
+        )
+        assert hover is not None
+        assert isinstance(hover.contents, lsp.MarkupContent)
+        assert "- `common.sh:1:" in hover.contents.value
+        assert "by default in VeRL 0.5.0" in hover.contents.value
+
+        await editor.save("two/common.sh", "export NODES=x\n")
+        assert (await all_three())[editor.uri("two/run.sh")] == ["VL708"]
+        await editor.save("two/common.sh", "export NODES=1\n")
+        assert (await all_three())[editor.uri("two/run.sh")] == []
+
+        (tmp_path / "two/verlint.toml").write_text("", "utf-8")
+        changed = lsp.FileEvent(editor.uri("two/verlint.toml"), lsp.FileChangeType.Changed)
+        editor.client.workspace_did_change_watched_files(lsp.DidChangeWatchedFilesParams([changed]))
+        assert (await all_three())[editor.uri("two/run.sh")] == ["VL702"]
+
+    session(tmp_path, steps, monkeypatch, "one", "two")
+
+
+def test_fast_typing_is_looked_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "run.sh").write_text(LAUNCHER, "utf-8")
+
+    async def steps(editor: Editor) -> None:
+        await editor.open("run.sh")
+        for version in range(2, 20):
+            text = "#\x0c\u2028\n" * version + LAUNCHER
+            editor.type("run.sh", text, version)
+        told = await asyncio.wait_for(editor.told.get(), 60)
+        while told.version != version:
+            told = await asyncio.wait_for(editor.told.get(), 60)
+        [path] = [each for each in told.diagnostics if each.code == "VL101"]
+        assert path.range.start == at(text, "/tmp/hugging")
+
+    session(tmp_path, steps, monkeypatch)
 
 
 def test_without_the_editor_part_the_command_says_what_to_install(

@@ -16,6 +16,7 @@ from verlint.cli.check import only_touched
 from verlint.cli.fixing import diff_text
 from verlint.cli.main import main
 from verlint.example import FIXED, Example, check_example, project_copy
+from verlint.file_edits import in_file
 from verlint.files.kinds import Kind
 from verlint.files.loading import Loaded, Loading
 from verlint.finding import Edit, Finding, Fix, Safety, Severity, Verdict
@@ -102,6 +103,16 @@ def test_new_lines_are_those_of_the_file(
     assert Path(path).read_bytes().decode() == fixed.replace("\n", ends)
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "fixed"),
+    [("", " \\", "a=1 \\\r\nb=2\r\n"), ("\n", " ", "a=1 b=2\r\n"), ("", "\nc=3", "a=1\r\nc=3\r\nb=2\r\n")],
+)
+def test_what_is_put_at_the_end_of_a_line_stands_before_its_carriage_return(old: str, new: str, fixed: str) -> None:
+    source = Source("README.md", "a=1\r\nb=2\r\n")
+    mended = in_file(finding(source, (4, 4 + len(old), new)))
+    assert apply_fixes([mended]).texts == {source: fixed}
+
+
 def test_new_lines_of_a_file_whose_ends_are_mended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever else is mended with the line ends, no carriage return is left."""
     monkeypatch.chdir(tmp_path)
@@ -182,6 +193,43 @@ MIXED = (
     "# one\r\n# two\nexport WANDB_API_KEY='YOUR_WANDB_API_KEY'\r\n"
     f"{LAUNCH} \\\n    trainer.nnodes=1 \\ \n    trainer.logger=wandb\n# three\r\n# four"
 )
+
+
+ODD = "#!/bin/bash\n# form\x0cfeed, \u2028, \x85 and \U0001f419\nset -e\npython3 -m verl.trainer.main_ppo trainer.nnodes=1 | tee a.log{end}"
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="no git")
+@pytest.mark.parametrize(
+    ("name", "end", "mark"), [("run.sh", "\n", ""), ("my run \u00e9.sh", "", "\ufeff")], ids=["plain", "odd"]
+)
+def test_a_diff_makes_what_the_fixes_make(
+    name: str, end: str, mark: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: Any
+) -> None:
+    written = (mark + ODD.format(end=end)).encode()
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).write_bytes(written)
+    call = ["check", "--select", "VL906,VL919", "--unsafe-fixes", "--no-cache"]
+    assert main([*call, "--diff"]) == 1
+    diff = capfdbinary.readouterr().out
+    assert main([*call, "--fix", "--exit-zero"]) == 0
+    fixed = (tmp_path / name).read_bytes()
+    for tool in ("git apply -p0", "patch -p0 --binary -s"):
+        (tmp_path / name).write_bytes(written)
+        if shutil.which(tool.split()[0]) is not None:
+            subprocess.run(tool.split(), input=diff, check=True)
+            assert (tmp_path / name).read_bytes() == fixed != written
+
+
+def test_only_a_line_feed_ends_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "run.sh").write_bytes(ODD.format(end="\n").encode())
+    page = "a \u2028 b\n\n```bash\n# \x0c\nset -e\npython3 -m verl.trainer.main_ppo trainer.nnodes=1 | tee a.log\n```\n"
+    (tmp_path / "README.md").write_bytes(page.encode())
+    call = ["check", "--select", "VL906,VL919", "--no-cache"]
+    assert main([*call, "--add-ignore", "known"]) == 0
+    assert main(call) == 0
+    lines = (tmp_path / "run.sh").read_text("utf-8").split("\n")
+    assert [number for number, line in enumerate(lines) if "ignore[" in line] == [3]
 
 
 def test_each_line_keeps_its_own_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -80,6 +80,9 @@ def _with_line_ends(span: Span, text: str) -> Edit:
     start, end = span.start, span.end
     if is_line_end(file[start:end], text):
         return Edit(span, text)
+    if start > 0 and file[start - 1 : start + 1] == "\r\n":  # what is put at the end of a line stands in front of both
+        end -= end == start
+        start -= 1
     if end > start and file[end - 1 : end + 1] == "\r\n":
         end -= 1
         text = text.removesuffix("\r")

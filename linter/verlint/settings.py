@@ -43,7 +43,7 @@ class SettingsError(Exception):
 def line_of(path: str, keys: Sequence[str]) -> str:
     """`:LINE` of a key in a TOML file, "" when it is not found: it may be written in other ways than most people's."""
     try:
-        lines = disk.content(path).decode("utf-8-sig").splitlines()
+        lines = disk.content(path).decode("utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError):
         return ""
     wanted, best = list(keys), ""

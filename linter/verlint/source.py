@@ -12,6 +12,13 @@ from functools import cached_property
 from verlint.record import dataclass, field
 
 
+def lines_of(text: str) -> list[str]:
+    """The lines of a text with their ends. Only a line feed ends one, as for bash, git and `Source`; `str.splitlines`
+    takes form feeds and other characters for line ends too."""
+    *whole, last = text.split("\n")
+    return [f"{line}\n" for line in whole] + ([last] if last else [])
+
+
 @dataclass(frozen=True, slots=True)
 class Position:
     """A place as people count: line and column from 1, columns in code points."""

@@ -139,7 +139,7 @@ class Store:
             return
         now, stamp = time(), os.path.join(self._entries, "trimmed")
         try:
-            if now - os.stat(stamp).st_mtime < BETWEEN:
+            if 0 <= now - os.stat(stamp).st_mtime < BETWEEN:  # one of the future: the clock was put back
                 return
         except FileNotFoundError:
             pass

@@ -11,7 +11,10 @@ from verlint.finding import Finding
 from verlint.fix import MAX_ROUNDS, apply_fixes
 from verlint.report.redaction import Redactor
 from verlint.result import Report
-from verlint.source import Source
+from verlint.source import Source, lines_of
+
+MARK = "\N{BYTE ORDER MARK}"
+"""What a file with a mark of UTF-8 begins with, which is no part of its text."""
 
 
 def fix_files(
@@ -41,8 +44,9 @@ def diff_text(report: Report, loading: Loading, *, unsafe: bool) -> str:
     """What the fixes would change, as a unified diff; "" for nothing. Secrets are masked, as everywhere."""
     fixed = apply_fixes(_in_loaded(report, loading), unsafe=unsafe)
     redactor = Redactor(report.findings)
+    marked = {id(file.source) for file in loading.files if file.bom}
     texts = sorted(fixed.texts.items(), key=lambda item: item[0].path)
-    return "".join(_diff(source, text, redactor) for source, text in texts)
+    return "".join(_diff(source, text, redactor, MARK if id(source) in marked else "") for source, text in texts)
 
 
 def _in_loaded(report: Report, loading: Loading) -> list[Finding]:
@@ -55,9 +59,10 @@ def _in_loaded(report: Report, loading: Loading) -> list[Finding]:
     ]
 
 
-def _diff(source: Source, text: str, redactor: Redactor) -> str:
+def _diff(source: Source, text: str, redactor: Redactor, mark: str) -> str:
     path = redactor.path(source.path)
-    lines = difflib.unified_diff(
-        redactor.raw(source.text).splitlines(keepends=True), redactor.raw(text).splitlines(keepends=True), path, path
-    )
+    if " " in path:
+        path += "\t"  # else `patch` takes a part of the name for a date
+    old, new = (lines_of(mark + redactor.raw(each)) for each in (source.text, text))
+    lines = difflib.unified_diff(old, new, path, path)
     return "".join(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in lines)

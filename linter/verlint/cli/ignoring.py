@@ -16,7 +16,7 @@ from verlint.finding import Finding
 from verlint.report.redaction import Redactor
 from verlint.report.summary import counted
 from verlint.result import Loaded, Report
-from verlint.source import Source, Span
+from verlint.source import Source, Span, lines_of
 from verlint.suppress import collect
 
 _REACH = 400
@@ -88,7 +88,7 @@ class _Page:
         self.path = source.path
         self.text = text = source.text
         self.kind = kind
-        self.lines = text.splitlines(keepends=True)
+        self.lines = lines_of(text)
         self.ending = "\r\n" if "\r\n" in text else "\n"
         self.meaning = _meaning(source, kind)
         self.forms = ("# {}", ".. {}" if is_rst(self.path) else "<!-- {} -->") if kind is Kind.DOCUMENT else ("# {}",)

@@ -205,6 +205,8 @@ def _unknown_words(unknown: list[str], verb: str, parser: argparse.ArgumentParse
     names = {name.lstrip("-"): name for name in takes._option_string_actions}
     near = get_close_matches(options[0].lstrip("-"), names, n=1, cutoff=0.75)
     hint = f" (did you mean {names[near[0]]}?)" if near else f" (see {program} --help)"
+    if os.path.exists(options[0]):
+        hint = f" (for the file of this name write ./{options[0]})"
     return f"{program}: error: there is no option {options[0]}{hint}"
 
 

@@ -44,6 +44,7 @@ class OpenFile:
         self.settings: Settings = read_call(Arguments([path]))
         self.loading: Loading = load_text(text.encode("utf-8", "surrogatepass"), path, self.settings)
         self._project: Project | None = None
+        self._findings: list[Finding] | None = None
 
     @property
     def file(self) -> Loaded | None:
@@ -57,10 +58,12 @@ class OpenFile:
 
     def findings(self) -> list[Finding]:
         """What touches this file, in order; nothing where a rule pack is at fault, which the command line tells."""
-        try:
-            return list(check_loaded(self.loading, self.settings, touched=True).findings)
-        except PackError:
-            return []
+        if self._findings is None:
+            try:
+                self._findings = list(check_loaded(self.loading, self.settings, touched=True).findings)
+            except PackError:
+                self._findings = []
+        return self._findings
 
     @property
     def project(self) -> Project:

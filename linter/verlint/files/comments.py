@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from verlint.files.kinds import Kind, is_rst
 from verlint.lazy import pattern
 from verlint.record import dataclass
-from verlint.source import Source, Span
+from verlint.source import Source, Span, lines_of
 
 MARK = "verlint:"
 DIRECTIVES = ("family", "on-policy", "verl")
@@ -363,7 +363,7 @@ _RST_COMMENT = pattern(r"^[ \t]*\.\.[ \t]+verlint:[^\n]*", re.MULTILINE)
 def _rst(text: str) -> Iterator[_Raw]:
     from verlint.files.rst import blocks
 
-    lines = text.splitlines(keepends=True)
+    lines = lines_of(text)
     starts = [0]
     for line in lines:
         starts.append(starts[-1] + len(line))
@@ -392,7 +392,7 @@ def _python(text: str) -> Iterator[_Raw]:
     import tokenize
 
     starts = [0]
-    for line in text.splitlines(keepends=True):
+    for line in io.StringIO(text, newline=""):  # as the tokenizer gets them
         starts.append(starts[-1] + len(line))
     waiting: list[tuple[int, int]] = []
     trailing: list[tuple[int, int]] = []

@@ -9,7 +9,7 @@ from bisect import bisect_right
 from verlint.files.kinds import is_rst
 from verlint.lazy import pattern
 from verlint.record import dataclass
-from verlint.source import Piece, Source
+from verlint.source import Piece, Source, lines_of
 
 SHELL_LANGUAGES = frozenset(["bash", "sh", "shell", "zsh", "console", "shell-session", "shellsession"])
 _FENCE = pattern(r"(?P<indent>[ \t>]*(?:[-*+][ \t]+|\d+[.)][ \t]+)?)(?P<marks>`{3,}|~{3,})[ \t]*(?P<info>[^`\n]*)$")
@@ -35,7 +35,7 @@ class Fence:
 def shell_fences(document: Source) -> list[Fence]:
     """The blocks of a shell language, in order. In `console` blocks only lines with a prompt are commands, and the
     lines of their here-documents."""
-    lines = document.text.splitlines(keepends=True)
+    lines = lines_of(document.text)
     if is_rst(document.path):
         return _of_rst(document, lines)
     fences: list[Fence] = []

@@ -111,6 +111,8 @@ def written_word(word: Text) -> Span | None:
         return None
     assert span is not None
     span = span.in_file()
+    if span.text.endswith("\r"):  # of the line end
+        span = Span(span.source, span.start, span.end - 1)
     if not span.text or "\n" in span.text or not ("=" in span.text or "~" in span.text):
         return None
     text = span.source.text
@@ -138,7 +140,8 @@ def _inside(inner: Span, outer: Span | None) -> bool:
 def _bounded(span: Span) -> bool:
     text = span.source.text
     before, after = text[span.start - 1 : span.start], text[span.end : span.end + 1]
-    return (not before or before in " \t\n(") and (not after or after in " \t\n)\\;&|")
+    ends = not after or after in " \t\n)\\;&|" or text.startswith("\r\n", span.end)
+    return (not before or before in " \t\n(") and ends
 
 
 def _with_gap(span: Span) -> Span:

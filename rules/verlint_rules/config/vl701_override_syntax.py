@@ -28,6 +28,7 @@ from verlint.source import Span
 from verlint.value import Literal, Text
 from verlint_rules.config.rewriting import with_word, written_word
 from verlint_rules.config.view import is_cut, pictures, starts_hydra
+from verlint_rules.shell.line_ends import has_windows_lines
 from verlint_rules.shell.written_words import joins_in
 
 _MORE = pattern(r"\s[+~]{0,2}[A-Za-z_][\w-]*(?:\.[\w-]+)*=")
@@ -57,7 +58,7 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
             last, before = number, last
             if before == number - 1:  # the rest of what stands in one line without a "="
                 continue
-        if override.word in split:
+        if override.word in split or _is_of_windows(override):
             continue
         place = override.error.span or override.word.span or launch.head
         message = f"Hydra cannot read this override and stops: {override.error.message}"
@@ -67,6 +68,14 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
             message = f"the placeholder {placeholder[0]} was never filled in, and Hydra cannot read it"
         finding = ctx.fail(place, message, value=override.word.shown, hops=override.word.trail(), help=_help(override))
         yield _mended(finding, override)
+
+
+def _is_of_windows(override: Override) -> bool:
+    """Whether all lines of the file end with the carriage return that is at fault here (VL901)."""
+    text, span = override.word.known, override.word.span
+    return (
+        text is not None and text.endswith("\r") and span is not None and has_windows_lines(span.in_file().source.text)
+    )
 
 
 def _is_left_over(override: Override) -> bool:
@@ -94,11 +103,24 @@ def _dashed(launch: Launch, ctx: Context) -> Iterator[Finding]:
         key = match[1]
         message = f"Hydra has no option `--{key}` and stops: an override has no dashes"
         finding = ctx.fail(word, message, help=f"write {key}=…")
-        span = word.span
-        if span is not None and span.text.startswith("--"):
-            edit = Edit(Span(span.source, span.start, span.start + 2).in_file(), "")
-            finding = finding.with_fix("take the dashes away", edit, safety=Safety.UNSAFE)
-        yield finding
+        edits = _without_dashes(word, launch)
+        yield finding.with_fix("take the dashes away", *edits, safety=Safety.UNSAFE) if edits else finding
+
+
+def _without_dashes(word: Text, launch: Launch) -> list[Edit]:
+    """Edits that make an override of an option; none for one whose value is not known to be the word behind it."""
+    span = word.span
+    if span is None or not span.text.startswith("--"):
+        return []
+    edits = [Edit(Span(span.source, span.start, span.start + 2).in_file(), "")]
+    if "=" in word.prefix:
+        return edits
+    follows = [each.span for each in launch.command.argv if each.span is not None and each.span.source is span.source]
+    value = min((each for each in follows if each.start >= span.end), key=lambda each: each.start, default=None)
+    gap = Span(span.source, span.end, value.start) if value is not None else None
+    if value is None or gap is None or gap.text.strip(" \t") or value.text.startswith("-") or "=" in value.text:
+        return []
+    return [*edits, Edit(gap.in_file(), "=")]
 
 
 def _split_by_blanks(launch: Launch) -> list[Text]:
@@ -120,6 +142,8 @@ def _help(override: Override) -> str:
         return "write the real value for the placeholder"
     if _UNBALANCED.search(override.error.message if override.error is not None else ""):
         return "balance the brackets and quotes of the value"
+    if override.word.known is not None and override.word.known.endswith("\r"):
+        return "take the carriage return at the end of the line away"
     if _HOME.match(value.lstrip("[\"'")):
         return "write $HOME for ~: the shell does not expand it there"
     return f"quote the value for Hydra too: '{key}=\"{value}\"'"
@@ -130,8 +154,12 @@ def _mended(finding: Finding, override: Override) -> Finding:
     if span is None or known is None or not override.key:
         return finding
     key, _, value = known.partition("=")
+    if value.endswith("\r") and span.source.text[span.end : span.end + 2] == "\r\n":
+        edit = Edit(Span(span.source, span.end, span.end + 2), "\n")
+        return finding.with_fix("remove the carriage return", edit, safety=Safety.UNSAFE)
     if (
-        _UNBALANCED.search(finding.message)
+        "\r" in value
+        or _UNBALANCED.search(finding.message)
         or _PLACEHOLDER.search(value)
         or any(sign in value for sign in _PLAIN_QUOTES)
     ):

@@ -83,6 +83,8 @@ def missing_of_command(variant: Variant, project: Project) -> Iterator[Missing]:
         folders = [join(base, posixpath.dirname(path)) for base in bases] if sure and "/" in path else []
         if not near[0] and not any(is_filled(project.tree, folder) for folder in folders):
             continue
+        if near[1] and project.tree.pointed_at(near[1]) is command.span.in_file().source:
+            near = "", ""  # a script that called itself would never end
         if not is_left_alone(path, variant, project):  # looks at all that ran before, so it comes last
             yield Missing(path, kind, *near, word)
 
@@ -357,7 +359,7 @@ def _is_ignored(path: str, tree: Tree) -> bool:
     folder = posixpath.dirname(path)
     while True:
         source = tree.source(join(folder, ".gitignore"))
-        lines = [] if source is None else [line.strip() for line in source.text.splitlines()]
+        lines = [] if source is None else [line.strip() for line in source.text.split("\n")]
         inner = posixpath.relpath(path, folder or ".")
         if any(matches(line.lstrip("/"), inner) for line in lines if line and line[0] not in "#!"):
             return True

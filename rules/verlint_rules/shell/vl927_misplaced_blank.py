@@ -37,7 +37,7 @@ from verlint.languages.bash.syntax import (
 from verlint.languages.bash.walk import literal_word, walk
 from verlint.lazy import pattern
 from verlint.rule import ERROR, Context, rule
-from verlint.source import Source, Span
+from verlint.source import Source, Span, lines_of
 from verlint_rules.shell.illustration import is_illustration
 
 _NAME = pattern(r"[A-Za-z_]\w*")
@@ -121,7 +121,7 @@ def _indented_end(node: Redirect, text: Source) -> tuple[Span, int] | None:
     if node.body is None or not word or node.body.end < len(text.text) or text.parent is not None:
         return None
     at = node.body.start
-    for line in text.text[node.body.start : node.body.end].splitlines(keepends=True):
+    for line in lines_of(text.text[node.body.start : node.body.end]):
         if line.strip() == word:
             return text.span(at, at + len(line.rstrip("\r\n"))), text.position(node.start).line
         at += len(line)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from verlint.languages.bash.arithmetic import decimal
 from verlint.languages.bash.escapes import unescape
 from verlint.languages.bash.pieces import EMPTY, MARK, Parts, cut, flat, has_hole, join, known, plain
+from verlint.source import lines_of
 from verlint.value import whole
 
 TYPE_CHECKING = False
@@ -375,7 +376,7 @@ def _end_of(shell: Builtins, arguments: list[Parts], stdin: Parts | None, *, las
     number = None if count is None else whole(count.removeprefix("+"))
     if text is None or count is None or number is None or (count[0] == "+" and not last):
         return None
-    lines = text.splitlines(keepends=True) if "\r" not in text else None
+    lines = lines_of(text) if "\r" not in text else None
     if lines is None:
         return None
     if count[0] == "+":

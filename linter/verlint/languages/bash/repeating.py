@@ -53,7 +53,7 @@ def _by_xargs(words: list[Text], given: Parts | None, unknown: Hole) -> list[Tur
     place = _place(options)
     text = None if given is None or any(_option(options, name) for name in ("-a", "-0", "-d")) else known(given)
     if place:
-        lines = [line.strip() for line in (text or "").splitlines() if line.strip()]
+        lines = [line.strip() for line in (text or "").split("\n") if line.strip()]
         values: list[Parts] = [(Literal(line),) for line in lines[:MOST]] or [(unknown,)]
         return [Turn(tuple(_filled(word, place, value) for word in command)) for value in values]
     count = _option(options, "-n") or _option(options, "--max-args") or _option(options, "-L")
@@ -86,7 +86,7 @@ def _by_parallel(words: list[Text], given: Parts | None, unknown: Hole) -> list[
     command, lists = rest[:at], _lists(rest[at:], unknown)
     if at == len(rest):
         text = None if given is None else known(given)
-        lines = [line for line in (text or "").splitlines() if line]
+        lines = [line for line in (text or "").split("\n") if line]
         lists = [[(Literal(line),) for line in lines] or [(unknown,)]]
     if command and not (is_started(command[0]) or len(command) == 1):
         return []
