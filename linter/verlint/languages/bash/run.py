@@ -98,15 +98,16 @@ FIRST_STAND_IN = 0x100000
 """Private characters from here on stand for holes in texts that are run as commands."""
 MAX_STEPS = 30_000
 MAX_LOOP = 2_000
-MAX_LOOP_STEPS = 8_000
+MAX_LOOP_STEPS = 16_000
 MAX_SCRIPTS = 12
 MAX_FUNCTIONS = 50
 MAX_BUILT = 100_000
-MAX_HANDED_ON = 60_000
+MAX_HANDED_ON = 200_000
 """So many words may programs hand on to those that they start (`srun`, `env`, `ssh`), all commands together."""
-MAX_LAUNCHED = 9_000
+MAX_LAUNCHED = 80_000
 """So much may the programs of VeRL weigh that are started: each is looked at by all rules, on all versions of VeRL. One
-weighs as many as its words and ten more, so there is room for 90 runs of 90 words."""
+weighs as many as its words and ten more, so there is room for 800 runs of 90 words; a loop is left after 640. Launchers
+that evaluate each saved step of each run of a paper have 100 to 200."""
 MAX_TEXTS = 600_000
 MAX_DEEP_TEXTS = 64_000
 """So many characters may texts have that are made and run on the way: all together, and those inside two others."""
@@ -185,12 +186,12 @@ class Run:
             raise OverBudget
 
     def copy(self, variables: int) -> None:
-        """Count the variables that a shell of its own gets: many hundreds cost as much as commands."""
+        """Count the variables that a command or a shell of its own gets: many hundreds cost as much as commands."""
         self.steps += variables >> 8
 
     def done(self) -> int:
         """What was done so far, for loops, which are left when it is too much."""
-        return self.steps + self.launched
+        return self.steps + (self.launched >> 3)
 
     def launch(self, words: int) -> None:
         """Count a program of VeRL that is started; raises OverBudget past the limit."""

@@ -153,6 +153,7 @@ class ShellState:
             for name in self.withheld:
                 found.pop(name, None)
             self._environment_cache = found
+            self.run.copy(len(self.globals))
         return self._environment_cache
 
     def decide(self, key: Hashable, text: str, node: Node, *, first: bool = True, remember: bool = True) -> bool:
