@@ -272,6 +272,7 @@ LOOP = [
     "        *) break ;;",
     "    esac",
     "done",
+    "export MODEL",
 ]
 MERGE = 'python3 tools/merge.py --local_dir "${CKPT_ROOT}/${RUN_NAME}/global_step_50/actor"'
 WORKERS = "+ray_kwargs.ray_init.runtime_env.env_vars.NCCL_CUMEM_ENABLE"

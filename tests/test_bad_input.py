@@ -78,7 +78,7 @@ ENDLESS: dict[str, tuple[str, int, list[str]]] = {
     "while true": ("while true; do :; done\n", 1, [f"run.sh:1:1: VL923 {LOOP}"]),
     "for without step": ("for ((i=0; i<10; i+=STEP)); do echo $i; done\n", 0, []),
     "argument loop": (
-        'set -- --a; while [ $# -gt 0 ]; do case $1 in --a) A="$2"; shift 2 ;; esac; done\n',
+        'set -- --a; while [ $# -gt 0 ]; do case $1 in --a) A="$2"; shift 2 ;; esac; done; export A\n',
         1,
         [f"run.sh:1:36: VL905 {NO_BRANCH}", f"run.sh:1:60: VL905[*] {NO_VALUE}"],
     ),

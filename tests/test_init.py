@@ -24,6 +24,9 @@ def checkout(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest
     shutil.copytree(FIXTURES / "experiments" / str(request.param) / "clean", folder)
     for spec in folder.glob("*.exp.yaml"):
         spec.unlink()
+    for launcher in folder.glob("scripts/*.sh"):  # a draft takes the steps that the family publishes
+        if request.param == "opcd":
+            launcher.write_text(launcher.read_text().replace("trainer.save_freq=10 ", "trainer.save_freq=2 "))
     monkeypatch.chdir(folder)
     return folder
 

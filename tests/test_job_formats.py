@@ -277,7 +277,7 @@ def test_a_call_of_sbatch() -> None:
     header = Source("run.slurm", "#SBATCH --nodes=2 --ntasks=2 --gpus-per-node=8\n")
     left = call.environment(header, (Literal("/srv"),))
     assert {name: text.known for name, text in left.items()} == {
-        "SLURM_NTASKS": "2", "SLURM_SUBMIT_DIR": "/srv", "A": "1", "B": "x",
+        "SLURM_NTASKS": "2", "SLURM_SUBMIT_DIR": "/srv", "SLURM_EXPORT_ENV": "ALL,A=1,B=x", "A": "1", "B": "x",
     }  # fmt: skip
 
 

@@ -233,12 +233,19 @@ def _with_edits_of_files(findings: list[Finding], project: Project) -> list[Find
         return findings
     from verlint.file_edits import in_file, is_plain
 
-    findings = [in_file(finding) for finding in findings]
+    findings = [_within(project, in_file(finding)) for finding in findings]
     if all(is_plain(edit) for finding in findings if finding.fix for edit in finding.fix.edits):
         return findings
     from verlint.fix import without_harm
 
     return without_harm(findings)
+
+
+def _within(project: Project, finding: Finding) -> Finding:
+    """The finding, without a fix that reaches into a file which is read and not looked at: no such file is changed."""
+    if finding.fix is None or all(id(edit.span.source) in project.kinds for edit in finding.fix.edits):
+        return finding
+    return replace(finding, fix=None)
 
 
 # ---- running

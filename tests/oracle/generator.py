@@ -230,7 +230,7 @@ class _Writer:
         words = " ".join(self.word() for _ in range(rng.randint(0, 2)))
         return rng.choice((
             f"bash sub/echo.sh {words}", f"./sub/echo.sh {words}", f"bash sub/options.sh --model {self.word()} {words}",
-            f"MODE={self.word(single=True)} bash sub/options.sh --steps=5 --flag {words}", f"env RANK={self.word(single=True)} bash sub/echo.sh {words}",
+            f"MODE={self.word(single=True)} bash sub/options.sh --steps=5 --flag {words}", f"rank={self.word(single=True)}\nenv RANK=\"$rank\" bash sub/echo.sh {words}",
             f"nohup bash sub/echo.sh {words}", f"timeout 5 bash sub/options.sh {words}", f"source conf/env.sh\nfrom_env {words}",
             f". conf/env.sh {words}\nprobe \"$SOURCED\"", f"bash -c 'probe \"$0\" \"$@\" \"${{MODE-}}\"' zero {words}", f"bash sub/echo.sh {words} &\nwait",
             f'bash -c "probe {rng.choice(SIMPLE)} $i"', f"sh -c 'probe $# $1' x {words}", f"exec_result=$(bash sub/echo.sh {words})", f"command probe {words}",
