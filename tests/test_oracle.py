@@ -33,6 +33,11 @@ PARTS, PER_PART = 8, 250
 EXPERIMENTS = sorted(path for path in (FIXTURES / "experiments").glob("*/*") if path.is_dir())
 SHOWN = 3
 
+RACES: dict[str, str] = {
+    "VL910/good-whole-node/before.sh": "a server in the background is killed, on a busy machine before it is on record",
+}
+"""Calls of which bash itself does not always do the same."""
+
 EXPLAINED: dict[str, str] = {
     "VL010/good-made-by-the-run/scripts/train.sh": "sbatch runs a script later, where the sandbox has no scheduler",
     "VL507/bad-other-forms/setup.sh": "what the downloads print is run, and those of the sandbox print nothing",
@@ -109,7 +114,7 @@ def disagreements(sandbox: Sandbox, calls: dict[str, Job]) -> dict[str, str]:
 
 def check_calls(sandbox: Sandbox, calls: dict[str, Job]) -> None:
     found = disagreements(sandbox, calls)
-    assert {name: text for name, text in found.items() if name not in EXPLAINED} == {}
+    assert {name: text for name, text in found.items() if name not in EXPLAINED and name not in RACES} == {}
     settled = [name for name in EXPLAINED if name in calls and name not in found]
     assert settled == [], "no longer different: take them out of EXPLAINED"
 
