@@ -19,6 +19,7 @@ FILES = {
     "continued": "KEYS = a=1 \\\n\tb=2 \\\n   c=3\nall:\n\tpython3 x.py \\\n\t\t$(KEYS) \\\n\t  d=4\n",
     "needed": "all: two one\none: zero\n\techo one\ntwo: zero | one\n\techo $@ of $< and $^\nzero:\n\techo zero\n",
     "patterns": "all: run-32 run-64\nrun-%:\n\tBATCH=$* bash train.sh $@\n",
+    "for all": "all: html\n.PHONY: all Makefile\n%: Makefile\n\techo $@\n",
     "of a target": "B = 1\nall: B = 2\nall: low\n\techo $(B)\nlow:\n\techo low $(B)\n",
     "defined": "define RUN\npython3 a.py\npython3 b.py \\\n  c\nendef\nall:\n\t$(RUN)\n\techo $(RUN2)end\n",
     "one shell": ".ONESHELL:\nall:\n\texport B=2\n\techo $$B\n",

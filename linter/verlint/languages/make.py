@@ -100,6 +100,8 @@ class Makefile:
         for rule in self.rules:
             if target in rule.targets and rule.lines:
                 return rule, ""
+        if any(".PHONY" in rule.targets and target in rule.needs for rule in self.rules):
+            return None  # make does not look for a pattern then
         for rule in self.rules:
             for each in rule.targets:
                 left, percent, right = each.partition("%")
