@@ -63,7 +63,8 @@ def variants_of(script: Script, of: Callable[[Path], Iterable[Command]] = lambda
 
 def by_place(variants: Iterable[Variant]) -> Mapping[Place, list[Variant]]:
     """Variants by the place of the command. Where real calls reach it, the launcher's own open run is left out; jobs
-    alone do not speak for all calls: a test of a launcher is one of its uses."""
+    alone do not speak for all calls: a test of a launcher is one of its uses. The rules of a Makefile do: it is a
+    launcher of launchers."""
     found: dict[Place, list[Variant]] = {}
     for variant in variants:
         found.setdefault(variant.command.span.order(), []).append(variant)
@@ -81,6 +82,10 @@ def by_call(site: Iterable[tuple[T, Variant]]) -> Iterable[list[tuple[T, Variant
 
 
 def _called(variants: list[Variant]) -> list[Variant]:
-    if not any(each.called and each.entry.job is None for each in variants):
+    if not any(each.called and _speaks_for_all(each.entry) for each in variants):
         return variants
     return [each for each in variants if each.called]
+
+
+def _speaks_for_all(entry: Script) -> bool:
+    return entry.job is None or entry.job.format == "Makefile"

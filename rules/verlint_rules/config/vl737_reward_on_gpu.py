@@ -7,7 +7,8 @@ the file is loaded, or at the first answers. EasyR1 does the same.
 
 Looked at is what runs when a file of the project is loaded, and the function that the launch names with the functions
 that it calls, for launches of `main_ppo` and of EasyR1. Silent where the file asks whether there is a GPU, chooses
-devices itself, or asks Ray for them, and where the launcher tells Ray to hide nothing.
+devices itself, or asks Ray for them, for what stands under a condition or in a `try`, and where the launcher tells Ray
+to hide nothing.
 
 Fix: serve the model (`vllm serve … &` on GPUs that the trainer does not take) and ask it over HTTP, or let VeRL serve
 it: `reward_model.enable=True`, since 0.7.1 `reward.reward_model.enable=True`.
@@ -40,6 +41,10 @@ _CHOOSES = pattern(
 _SHOWN = pattern(r"RAY_EXPERIMENTAL_NOSET_\w*VISIBLE_DEVICES|RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO")
 """Variables with which Ray hides no GPU. Source: `ray/_private/accelerators`."""
 _WORDS = pattern(r"cuda|\bLLM\(")
+_OWN = pattern(r"\bdef (?:cuda|to)\(")
+"""Methods of the file that only look like those of PyTorch."""
+_KEEP = frozenset(["dict", "partial", "Namespace", "SimpleNamespace"])
+"""Callables that keep their arguments for later, or for others."""
 
 
 @rule(
@@ -60,7 +65,11 @@ def check(launch: Launch, ctx: Context) -> Iterator[Finding]:
         if not any(each and each.startswith(path.known or " ") for each in named):
             continue
         source = source_of(launch, path, ctx)
-        if source is None or not _WORDS.search(source.text) or _CHOOSES.search(source.text):
+        if (
+            source is None
+            or not _WORDS.search(source.text)
+            or any(each.search(source.text) for each in (_CHOOSES, _OWN))
+        ):
             continue
         if not is_made(launch, path, ctx):
             yield from _on_gpu(source, name, ctx, at)
@@ -82,7 +91,7 @@ def _run(source: Source, name: str) -> Iterator[tuple[ast.Call, str]]:
     """The calls that are made when the file is loaded, and those of the function and of what it calls."""
     import ast
 
-    from verlint_rules.config.own_functions import function_of, module_of, own_nodes
+    from verlint_rules.config.own_functions import function_of, module_of
 
     module = module_of(source)
     if module is None:
@@ -91,19 +100,52 @@ def _run(source: Source, name: str) -> Iterator[tuple[ast.Call, str]]:
     for statement in module.body:
         if isinstance(statement, shielded):
             continue
-        for node in (statement, *own_nodes(statement)):
+        for node in _always(statement):
             if isinstance(node, ast.Call):
                 yield node, "when the file is loaded"
     waiting, seen = [name], {name}
     while waiting:
         function = function_of(source, waiting.pop(0))
-        for node in () if function is None else own_nodes(function):
+        for node in () if function is None else _always(function):
             if not isinstance(node, ast.Call):
                 continue
             yield node, "at the first answers"
             if isinstance(node.func, ast.Name) and node.func.id not in seen:
                 seen.add(node.func.id)
                 waiting.append(node.func.id)
+
+
+def _always(top: ast.AST) -> Iterator[ast.AST]:
+    """The nodes within one that run whatever is chosen: none that a `try` catches, and none under a condition, except
+    that something is not made yet."""
+    import ast
+
+    waiting = [top]
+    while waiting:
+        node = waiting.pop(0)
+        yield node
+        if node is not top and isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+            continue
+        if isinstance(node, ast.IfExp) or (isinstance(node, ast.If) and not _first_time(node.test)):
+            waiting.append(node.test)
+        elif isinstance(node, ast.If):
+            waiting.extend((node.test, *node.body))
+        elif isinstance(node, ast.Try) and node.handlers:
+            waiting.extend(node.finalbody)
+        else:
+            waiting.extend(ast.iter_child_nodes(node))
+
+
+def _first_time(test: ast.expr) -> bool:
+    """Whether a condition is that something is not there yet: `MODEL is None`, `not MODEL`, `name not in MODELS`."""
+    import ast
+
+    if isinstance(test, ast.UnaryOp):
+        return isinstance(test.op, ast.Not) and isinstance(test.operand, (ast.Name, ast.Attribute))
+    if not isinstance(test, ast.Compare):
+        return False
+    none = isinstance(test.comparators[0], ast.Constant) and test.comparators[0].value is None
+    return isinstance(test.ops[0], ast.NotIn) or (none and isinstance(test.ops[0], ast.Is))
 
 
 def _brings(call: ast.Call, source: Source) -> str:
@@ -115,13 +157,19 @@ def _brings(call: ast.Call, source: Source) -> str:
             return "a model is moved to one"
         if call.func.attr == "to" and call.args and _is_gpu(call.args[0]):
             return "a model is moved to one"
-    if any(each.arg in ("device", "device_map") and _is_gpu(each.value) for each in call.keywords):
+    kept = isinstance(call.func, ast.Name) and (call.func.id in _KEEP or _is_own(call.func.id, source))
+    if not kept and any(each.arg in ("device", "device_map") and _is_gpu(each.value) for each in call.keywords):
         return "a model is put on one"
     if isinstance(call.func, ast.Name) and call.func.id == "pipeline" and any(map(_is_number, call.keywords)):
         return "a model is put on one"
     if isinstance(call.func, ast.Name) and call.func.id == "LLM" and "from vllm import" in source.text:
         return "vLLM needs one"
     return ""
+
+
+def _is_own(name: str, source: Source) -> bool:
+    """Whether the file has a function or class of this name, which may do with its arguments what it likes."""
+    return any(text in source.text for text in (f"def {name}(", f"class {name}(", f"class {name}:"))
 
 
 def _is_gpu(node: ast.expr) -> bool:

@@ -62,13 +62,14 @@ def export_list(given: Text | None) -> Export:
 
 
 def pieces_of(given: Text) -> list[Text]:
-    """A list at its commas; those between single quotes belong to a value."""
+    """A list at its commas; those between quotes that Slurm sees belong to a value."""
     flat = "".join(part.text if isinstance(part, Literal) else "\0" for part in given.parts)
     out: list[Text] = []
-    start, quoted = 0, False
+    start, single, double = 0, False, False
     for at, char in enumerate(flat):
-        quoted ^= char == "'"
-        if char == "," and not quoted:
+        single ^= char == "'"
+        double ^= char == '"'
+        if char == "," and not (single or double):
             out.append(given.slice(start, at))
             start = at + 1
     out.append(given.slice(start, len(flat)))
