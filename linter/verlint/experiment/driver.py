@@ -61,7 +61,7 @@ class _Reader:
                 now[change.folder] = (change.branch, event.span)
             if id(_own_source(event.span.source, own)) not in own:
                 continue
-            inner = _inner(events[at + 1 :], own)
+            inner = _inner(events, at + 1, own)
             unfolded = self._unfolded(event, inner, now)
             if unfolded:
                 found += unfolded
@@ -166,10 +166,11 @@ def _at_start(stage: Stage, branches: Branches) -> Branches:
     return out
 
 
-def _inner(following: Sequence[Event], own: set[int]) -> tuple[Event, ...]:
-    """The events up to the next one of the script itself."""
+def _inner(events: Sequence[Event], start: int, own: set[int]) -> tuple[Event, ...]:
+    """The events from `start` up to the next one of the script itself."""
     out: list[Event] = []
-    for event in following:
+    for at in range(start, len(events)):
+        event = events[at]
         if id(_own_source(event.span.source, own)) in own:
             break
         out.append(event)

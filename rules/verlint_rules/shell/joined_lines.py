@@ -108,7 +108,8 @@ def stranded_overrides(text: Source, program: Program) -> Iterator[Stranded]:
     for body in _lists(program):
         for at, item in enumerate(body):
             yield from _taken_by_others(text, item)
-            yield from _run_as_commands(text, item, body[at + 1 :])
+            if at + 1 < len(body) and _starts_lost(text, body[at + 1]):
+                yield from _run_as_commands(text, item, body[at + 1 :])
 
 
 def _taken_by_others(text: Source, item: syntax.AndOr) -> Iterator[Stranded]:
@@ -130,8 +131,6 @@ def _taken_by_others(text: Source, item: syntax.AndOr) -> Iterator[Stranded]:
 
 def _run_as_commands(text: Source, item: syntax.AndOr, following: Sequence[syntax.AndOr]) -> Iterator[Stranded]:
     """`main_ppo … | tee log` or `main_ppo …;` with overrides on the lines behind."""
-    if not following or not _starts_lost(text, following[0]):
-        return
     joined = list(_joined(item))
     launches = [at for at, (_, each) in enumerate(joined) if isinstance(each, Simple) and is_launch(text, each)]
     launch = joined[launches[-1]][1] if launches else None
