@@ -255,7 +255,7 @@ def test_texts_in_texts_share_one_bound() -> None:
 def test_a_loop_of_many_launches_is_left_and_what_follows_is_seen() -> None:
     path = run(f"for i in {{1..2000}}; do {RUN} run=$i; done\nafter\n").paths[0]
     assert path.over_budget
-    assert 1000 < sum(command.argv[0].known == "python3" for command in path.commands) < 1500
+    assert 600 < sum(command.argv[0].known == "python3" for command in path.commands) < 1000
     assert path.commands[-1].argv[0].known == "after"
 
 

@@ -106,7 +106,7 @@ MAX_HANDED_ON = 200_000
 """So many words may programs hand on to those that they start (`srun`, `env`, `ssh`), all commands together."""
 MAX_LAUNCHED = 80_000
 """So much may the programs of VeRL weigh that are started: each is looked at by all rules, on all versions of VeRL. One
-weighs as many as its words and ten more, so there is room for 800 runs of 90 words; a loop is left after 640. Launchers
+weighs as many as its words and ten more, so there is room for 800 runs of 90 words; a loop is left after 600. Launchers
 that evaluate each saved step of each run of a paper have 100 to 200."""
 MAX_TEXTS = 600_000
 MAX_DEEP_TEXTS = 64_000
@@ -191,7 +191,7 @@ class Run:
 
     def done(self) -> int:
         """What was done so far, for loops, which are left when it is too much."""
-        return self.steps + (self.launched >> 3)
+        return self.steps + (self.launched >> 2)
 
     def launch(self, words: int) -> None:
         """Count a program of VeRL that is started; raises OverBudget past the limit."""
