@@ -35,6 +35,7 @@ SHOWN = 3
 
 RACES: dict[str, str] = {
     "VL910/good-whole-node/before.sh": "a server in the background is killed, on a busy machine before it is on record",
+    "VL910/good-server-apart/run.sh": "the server of the sandbox has mostly ended when it is to be stopped",
 }
 """Calls of which bash itself does not always do the same."""
 
@@ -49,7 +50,6 @@ EXPLAINED: dict[str, str] = {
     "VL402/good-from-a-file/train.sh": "a file that is sourced sets what is asked for, and the sandbox has no such file",
     "VL702/bad-carried/run.sh": "terminals and containers run commands, which those of the sandbox do not",
     "VL910/good-ended/run.sh": "the file with the number of the server is there while it runs",
-    "VL910/good-server-apart/run.sh": "the server of the sandbox has ended when it is to be stopped",
     "VL214/bad-without-number/submit.sh": "sbatch prints the number of a job, where the sandbox has no scheduler",
     "VL214/good-asks-slurm/submit.sh": "squeue prints the jobs that run, where the sandbox has no scheduler",
     "VL802/bad-batch-jobs/submit.sh": "sbatch prints the number of a job, where the sandbox has no scheduler",
